@@ -13,10 +13,10 @@ import (
 	"turnstile/nodes/explore"
 )
 
-// The bounds of Check.
+// Bounds of what Check tries.
 const (
-	checkedStates = 1 << 17 // of each exploration
-	checkedPlans  = 120     // on virtual time
+	checkedStates = 1 << 17 // most states of each exploration
+	checkedPlans  = 120     // how many runs on virtual time
 	checkedSeed   = 1
 )
 
@@ -25,8 +25,8 @@ const (
 // also with a lost or doubled message or a crash, or if one of 120 runs on virtual time under random faults
 // does. A failure outside the model of the row, by its Safe and Live, is not an error.
 //
-// Explorations end after 131,072 states, so nil does not mean that all orders were tried: [Explore] says so
-// of one. The same row always gives the same result. Check takes some seconds.
+// Explorations end after 131,072 states, so nil does not mean that all orders were tried: the result of
+// [Explore] says whether they were. The same row always gives the same result. Check takes some seconds.
 func Check(r *Row) error {
 	table, err := tableOf(r)
 	switch {

@@ -16,8 +16,8 @@ import (
 
 // A Recorded has the facts about a run that its history lacks.
 type Recorded struct {
-	Row    *Row         // of the algorithm: what it promises, and what that rests on
-	Config nodes.Config // of the run, N at least
+	Row    *Row         // row of the algorithm: its promises, and their assumptions
+	Config nodes.Config // configuration of the run: at least N must be set
 	// StampError bounds the error of comparing the times of two events, of any nodes. It is 0 on virtual time.
 	// An overlap that is not longer is not found.
 	StampError time.Duration
@@ -59,7 +59,7 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	}
 	s.Lacks = check.Lacks{Counts: true, Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
 		Account: !has[results.Cell{Kind: history.Exited, Column: "account"}]}
-	if s.Lacks.Account { // each exit then counts as having added one to what its entry read, which is 0
+	if s.Lacks.Account { // without it, each entry reads 0, and each exit counts as writing 1
 		for i := range events {
 			if events[i].Kind == history.Exited {
 				events[i].Value = 1

@@ -1,5 +1,5 @@
-// Package turnstile is the front door of Turnstile, a benchmark and fault-injection testbed for distributed
-// mutual exclusion and leader election. It has what a program with an algorithm of its own needs.
+// Package turnstile is the entry point of Turnstile, a benchmark and fault-injection testbed for distributed
+// mutual exclusion and leader election. It has what a program needs to test an algorithm of its own.
 //
 // An algorithm is a machine of package [turnstile/nodes], and a [Row] says what it promises. A program with
 // such a row
@@ -7,12 +7,12 @@
 //   - simulates it on virtual time, under faults ([Simulate]),
 //   - explores every order of events in a small cluster ([Explore]),
 //   - checks whether it keeps its promises under many random faults ([Check]),
-//   - becomes an orchestrator that knows the row beside all others ([Main]): it runs the algorithm in
-//     processes over NATS, sweeps it, draws it, and has it in its matrix of faults.
+//   - becomes an orchestrator that knows this algorithm besides all others ([Main]): it runs the algorithm in
+//     processes over NATS, sweeps its parameters, draws its runs, and includes it in the fault matrix.
 //
-// [Judge] judges a history that something else has recorded.
+// [Judge] judges a history that another program has recorded.
 //
-// The page docs/extending.md begins with a module that has an algorithm of its own.
+// The page docs/extending.md begins with an example of a module with its own algorithm.
 package turnstile
 
 import (
@@ -40,16 +40,16 @@ import (
 	"turnstile/results"
 )
 
-// A Row is an algorithm: how its machines are made, and what it promises. One's own needs Name, New,
+// A Row is an algorithm: how its machines are made, and what it promises. A row of your own needs Name, New,
 // Messages, Safe and Live, the field of its Kind (Mutex, Elector or Detector), and Timers, if its machines
 // set any.
 type Row = row.Row
 
-// A Verdict is the judgement whether a run kept the promise of its algorithm: valid, violated or
-// inconclusive, and why.
+// A Verdict is the judgement whether a run kept the promises of its algorithm (valid, violated or
+// inconclusive), with the reason.
 type Verdict = check.Verdict
 
-// An Exploration has the options of [Explore], and an Explored its result.
+// An Exploration has the options of [Explore], and an Explored has its result.
 type (
 	Exploration = explore.Options
 	Explored    = explore.Result
@@ -58,8 +58,9 @@ type (
 // badUsage is the exit status of a program that cannot start, as in sysexits.h.
 const badUsage = 64
 
-// Main is the main function of a program that has rows of its own beside those of Turnstile. It does the work
-// of the program orchestrator, and of the node programs that its runs start. It does not return.
+// Main is the main function of a program that has algorithms of its own besides those of Turnstile. It does
+// the work of the program orchestrator, and of the node programs that this orchestrator starts. It does not
+// return.
 func Main(rows ...*Row) {
 	table, err := catalog.With(rows...)
 	if err != nil {
@@ -77,23 +78,23 @@ func Main(rows ...*Row) {
 // otherwise.
 type Run struct {
 	Row     *Row
-	N       int               // how many clients; 0: 5
-	Options map[string]string // of the row, by name
-	Beside  []*Row            // further own rows, which Elect and Detector may name
+	N       int               // number of clients; 0: 5
+	Options map[string]string // options of the algorithm, by name
+	Beside  []*Row            // other rows of your own, which Elect and Detector may name
 
 	Elect    string // the scheme of election beside it, as in "bully:answer=50ms"
 	Detector string // the failure detector beside it, as in "heartbeat"
 
 	Load    string   // saturated, closed, open, one or sequential; leave it empty for an election
-	Rate    float64  // open: requests per second and client
+	Rate    float64  // under an open load: requests per second and client
 	Hold    string   // time inside, as in "1ms" or "exponential:1ms"
-	Think   string   // closed: time between two requests
-	Latency string   // of every message; empty: 1ms
+	Think   string   // under a closed load: time between a release and the next request
+	Latency string   // latency of every message; empty: 1ms
 	Faults  []string // as --fault takes them: "kill: holder, at: 1s"
 
-	Duration time.Duration // on virtual time; 0: 3s, unless Entries is set
-	Entries  uint64        // end after so many entries; 0: after Duration
-	Seed     uint64        // of all random draws; 0: 1
+	Duration time.Duration // duration on virtual time; 0: 3s, unless Entries is set
+	Entries  uint64        // end the run after this number of entries; 0: after Duration
+	Seed     uint64        // seed of all random draws; 0: 1
 }
 
 // A Simulated is the result of a run: its verdict and its figures.
@@ -139,7 +140,7 @@ func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 	return s, nil
 }
 
-// tableOf returns the rows of Turnstile and these, which may be among them.
+// tableOf returns the rows of Turnstile together with the given rows, which may be among them.
 func tableOf(rows ...*Row) (catalog.Table, error) {
 	t := catalog.Table{}
 	theirs := append(t.Rows(), t.Detectors()...)

@@ -65,7 +65,8 @@ func (j *Job) checkResource(simulated bool) error {
 }
 
 // TicketsOfNodes returns how many requests the nodes make together in a run that ends by entries. It returns
-// 0 if the run ends by time, or if the load is sequential: then each request is ordered separately.
+// 0 if the run ends by time, or if the load is sequential: then the orchestrator orders each request
+// separately.
 func (j *Job) TicketsOfNodes() uint64 {
 	if j.Workload.Load == workload.Sequential {
 		return 0
@@ -115,7 +116,7 @@ func (j *Job) TraceLength(total int) int {
 // Bytes of disk space per entry, in the logs of a trial and in the stored history.
 const (
 	loggedEntry = 3 * history.EventLen
-	storedEntry = loggedEntry / 2 // they compress to less than half
+	storedEntry = loggedEntry / 2 // stored logs compress to less than half their size
 )
 
 // spareDiskSpace is an allowance, in bytes, for files whose size is not known before the run: the events of a

@@ -11,14 +11,14 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A demand is what a run asks of its nodes; the kind of its load decides which.
+// A demand is what a run asks of its nodes: entries, or elections. The kind of the run's load decides which.
 type demand interface {
 	// tidy clears the options that the load does not use.
 	tidy(o *Options)
 	// check completes the job. It returns an error if an option is wrong.
 	check(j *Job) error
-	// one names what is asked for, such as "an entry". tooLong returns how long one may take, and the duration
-	// to suggest, if that is longer than the job measures; otherwise zeros.
+	// one names a single unit of the demand, such as "an entry". If that may take longer than the job measures,
+	// tooLong returns how long it may take, and the duration to suggest; otherwise zeros.
 	one() string
 	tooLong(j *Job) (takes, longer time.Duration)
 }
@@ -58,10 +58,10 @@ func (j *Job) validateLoad() error {
 		return err
 	}
 	if w.CampaignEvery != 0 {
-		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, j.Algorithm)
+		return fmt.Errorf("--campaign-every %v: %s is no election scheme", w.CampaignEvery, j.Algorithm)
 	}
 	if !w.Think.Zero() && w.Load != workload.Closed {
-		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",
+		return fmt.Errorf("--think %v: only a closed load has a think time, and this load is %s",
 			w.Think, w.Load)
 	}
 	return nil
@@ -73,7 +73,7 @@ type campaigns struct{}
 func (campaigns) tidy(o *Options) {
 	w := &o.Workload
 	o.WarmupLimit, w.Hold, w.Think = 0, chance.Distribution{}, chance.Distribution{}
-	w.Receive = workload.Receive{} // no client is inside or computes
+	w.Receive = workload.Receive{} // no client ever enters or computes
 }
 
 func (campaigns) check(j *Job) error {
@@ -83,7 +83,7 @@ func (campaigns) check(j *Job) error {
 func (campaigns) one() string { return "an election" }
 
 func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
-	const laps = 8 // messages in a row, times N: few schemes without timeouts need more to elect
+	const laps = 8 // messages in a row, as a multiple of N: few schemes without timeouts need more to elect
 	switch takes = j.Stack.Grace(); {
 	case takes == 0:
 		takes = laps * time.Duration(j.Config.N) * j.Delays().Message
@@ -96,7 +96,7 @@ func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
 	if takes <= j.Duration {
 		return 0, 0
 	}
-	takes = j.AgreesWithin() // as the verdict counts
+	takes = j.AgreesWithin() // how long the verdict allows
 	return takes, j.outlasts(takes)
 }
 
@@ -104,15 +104,15 @@ func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
 func (j *Job) validateElections() error {
 	switch o := &j.Options; {
 	case o.Entries > 0:
-		return errors.New("a number of entries: a run about leaders has none, so say how long it lasts")
+		return errors.New("--entries: a run of elections has no entries: use --duration")
 	case o.Duration == 0:
 		return errors.New("a duration of 0s: a run about leaders ends by its duration alone, such as 3s")
 	case o.Warmup != 0:
 		return fmt.Errorf("a warm-up of %v: a run about leaders is measured from its first election on", o.Warmup)
 	case o.Config.Units > 1:
-		return fmt.Errorf("%d units: there is one leader", o.Config.Units)
+		return fmt.Errorf("--units %d: elections have no units, so leave it out", o.Config.Units)
 	case o.Resources > 1:
-		return fmt.Errorf("%d resources: nodes elect one leader", o.Resources)
+		return fmt.Errorf("--resources %d: elections have no resources, so leave it out", o.Resources)
 	}
 	if err := cmp.Or(j.Workload.Initiators.Check(j.Config.N), j.validateEnd()); err != nil {
 		return err

@@ -41,8 +41,8 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 // CheckPause returns an error if a fault that stops processes or connections does not suit the run.
 func (j *Job) CheckPause(f *chaos.Fault) error {
 	if lasts := cmp.Or(f.For, j.Duration-f.At); effect.KindOf(f.Effect).Holds && lasts >= j.LongestPause() {
-		return fmt.Errorf("%v: a process may stand still for less than %v, and so may a connection: let it "+
-			"last for less, or allow for more by a --patience of %v", f, j.LongestPause(), lasts/10)
+		return fmt.Errorf("%v: a pause of a process or connection must be shorter than %v: shorten it, or use "+
+			"--patience %v", f, j.LongestPause(), lasts/10)
 	}
 	return nil
 }

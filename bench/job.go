@@ -24,13 +24,13 @@ import (
 type Job struct {
 	Options
 	Spec      *row.Row       // the algorithm
-	Problem   *check.Problem // that the algorithm solves
-	Stack     *row.Stack     // of every node; nil: the options are invalid
-	Simulated bool           // otherwise the run is made by real processes
+	Problem   *check.Problem // the problem that the algorithm solves
+	Stack     *row.Stack     // the machines of every node; nil: the options are invalid
+	Simulated bool           // the run is simulated; otherwise real processes make it
 
-	known  catalog.Table    // of the rows that its texts name
-	wrong  error            // why there is no stack
-	placed *place.Placement // on hosts whose names are known; nil: they are not
+	known  catalog.Table    // the rows that the options may name
+	wrong  error            // why Stack is nil
+	placed *place.Placement // placement on hosts with known names; nil: the names are not known
 }
 
 // Options are the options of a run.
@@ -39,7 +39,7 @@ type Options = option.Run
 // Resolve checks the options and returns the job of a run of the algorithm spec. If an option is wrong, the
 // error says what would be right.
 func Resolve(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job, error) {
-	d, _ := NewDraft(known, o, spec, simulated) // Resolve returns the error
+	d, _ := NewDraft(known, o, spec, simulated) // d.Resolve returns the same error
 	return d.Resolve()
 }
 
@@ -50,8 +50,8 @@ type Draft struct {
 	of       *Job
 }
 
-// NewDraft returns the draft of a run of the algorithm spec, beside which detectors and schemes of election
-// may run that a table knows. The error says why the run has no stack.
+// NewDraft returns the draft of a run of the algorithm spec. The table known has the detectors and election
+// schemes that may run beside it. The error says why the run has no stack.
 func NewDraft(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Draft, error) {
 	j, err := newJob(known, o, spec, simulated)
 	return &Draft{&j.Options, j}, err
@@ -66,7 +66,7 @@ func (d *Draft) Unchecked() *Job { return d.of }
 // Resolve checks the options and returns the job. If an option is wrong, the error says what would be right.
 func (d *Draft) Resolve() (*Job, error) { return d.of, d.of.check() }
 
-// Under returns the job with other faults, checked.
+// Under returns the job with other faults, after checking it.
 func (j *Job) Under(faults []chaos.Fault) (*Job, error) {
 	other := *j
 	other.Plan, other.Faults = "", faults
@@ -78,7 +78,7 @@ func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job
 	delays := o.Delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
 	if o.Resources == 1 {
-		o.Resources, o.ResourceNames = 0, "" // as if it were left out
+		o.Resources, o.ResourceNames = 0, "" // as if the option were left out
 	}
 	beside, err := resolveBeside(known, &o, spec.Detects, delays)
 	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated,
@@ -95,7 +95,7 @@ func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job
 }
 
 // resolveBeside returns the elector and the failure detector that run beside an algorithm, and makes their
-// options explicit. The algorithm listens to its default detector own, unless the options name another.
+// options explicit. The algorithm listens to its default detector, own, unless the options name another.
 func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) (all []row.Instance,
 	err error) {
 	asked := o.Detector != ""
@@ -192,7 +192,7 @@ func (j *Job) locate() {
 	}
 }
 
-// place reads the placement. A job without a stack has none.
+// place parses the option for the placement. A job without a stack has an empty placement.
 func (j *Job) place() (place.Placement, error) {
 	if j.Stack == nil {
 		return place.Placement{}, nil
@@ -200,7 +200,7 @@ func (j *Job) place() (place.Placement, error) {
 	return place.Parse(j.Place, j.Total(), j.Hosts)
 }
 
-// checkPlaces returns an error if the hosts are wrong, or if regions name wrong ones.
+// checkPlaces returns an error if the hosts are wrong, or if the regions name hosts that do not exist.
 func (j *Job) checkPlaces() error {
 	p, err := j.place()
 	if err != nil {
@@ -210,7 +210,7 @@ func (j *Job) checkPlaces() error {
 	return err
 }
 
-// HostOf returns the host of a node, by its number.
+// HostOf returns the number of the host that a node is on.
 func (j *Job) HostOf(id nodes.ID) int {
 	if j.placed != nil {
 		return j.placed.HostOf(id)
@@ -222,7 +222,7 @@ func (j *Job) HostOf(id nodes.ID) int {
 // Network returns the behaviour of the run's links without faults.
 func (j *Job) Network() chaos.Network {
 	n, p := j.Options.Network(), j.Placement()
-	n.RegionOf, _ = n.Regions.Of(&p) // Resolve returns the error
+	n.RegionOf, _ = n.Regions.Of(&p) // Resolve reports the error
 	return n
 }
 
@@ -304,7 +304,7 @@ func (j *Job) checkForeign() error {
 	case !foreign.Is(j.Config):
 		return nil
 	case j.Simulated:
-		return errors.New("a foreign program is no machine that could be simulated: take bench or elect")
+		return errors.New("a foreign program cannot be simulated: use bench or elect")
 	case j.Hosts > 0:
 		return errors.New("foreign programs run on this machine alone: leave out --hosts")
 	}
@@ -354,8 +354,8 @@ func (j *Job) checkReceive() error {
 func (j *Job) checkRealDetector() error {
 	for _, in := range j.Stack.Instances() {
 		if in.Told != nil && !j.Simulated {
-			return fmt.Errorf("detector: %s knows every crash at once, which only a simulation can tell it: take "+
-				"one that finds out by messages, such as heartbeat or swim, or simulate", in.Name)
+			return fmt.Errorf("--detector %s: only a simulation can report crashes to it: take heartbeat or swim, "+
+				"or use simulate", in.Name)
 		}
 	}
 	return nil
@@ -388,14 +388,14 @@ func (j *Job) validateEnd() error {
 		return fmt.Errorf("a warm-up of %v: a run that ends by entries is warmed up by its first %d per node",
 			j.Warmup, workload.SteadyEntries)
 	case j.Duration > 0 && j.Workload.Hold.Mean() > j.Duration:
-		return fmt.Errorf("a hold of %v is longer than the run of %v: nobody would be measured leaving; "+
-			"hold for less or run for longer", j.Workload.Hold, j.Duration)
+		return fmt.Errorf("--hold %v exceeds --duration %v, so no exit would be measured: "+
+			"shorten the hold or lengthen the run", j.Workload.Hold, j.Duration)
 	case !j.Regions.None() && !j.Latency.Zero():
 		return errors.New("both a latency and regions, which have latencies of their own: " +
 			"leave out one of them")
 	case j.Duration > 0 && j.Latency.Mean() > j.Duration:
-		return fmt.Errorf("a latency of %v is longer than the run of %v: nobody would be measured entering; "+
-			"delay for less or run for longer", j.Latency, j.Duration)
+		return fmt.Errorf("--latency %v exceeds --duration %v, so no entry would be measured: "+
+			"shorten the latency or lengthen the run", j.Latency, j.Duration)
 	case j.Duration > 24*time.Hour:
 		return fmt.Errorf("a duration of %v: at most 24h", j.Duration)
 	case j.Warmup > 24*time.Hour:

@@ -40,7 +40,7 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	}
 	for _, short := range j.TooShort() {
 		s.NeverHolds |= nodes.Timing
-		s.Live |= nodes.Timing // an elector may never elect
+		s.Live |= nodes.Timing // with too short a timeout, an elector may never elect
 		if short.Spec.Kind == nodes.Detection {
 			s.NeverHolds |= nodes.PerfectDetector | nodes.EventualDetector
 		}
@@ -72,14 +72,14 @@ func (j *Job) fills(s *check.Setting) bool {
 
 // Allowances for real processes in the check of fairness: a process may wait for a CPU.
 const (
-	tolerance = 10 // times the promised bypass
+	tolerance = 10 // factor by which the promised bypass may be exceeded
 	// Time until all nodes know of a request, on top of the latency of its messages.
 	unhurried        = time.Second
 	unhurriedPerNode = 10 * time.Millisecond
 )
 
-// promise returns the order of service that the run is held to. It is exact only in simulations in which all
-// messages take the same time and no message waits for an application.
+// promise returns the order of service by which the run is judged. It is exact only in simulations in which
+// all messages take the same time and no message waits for an application.
 func (j *Job) promise() check.Promise {
 	p := check.PromiseOf(j.Spec, j.Config, j.Longest())
 	switch {
@@ -97,7 +97,7 @@ type Judgement struct {
 	Measures *measure.Fold
 	OfFaults *measure.FaultFold // nil: no faults were asked for
 	Checks   *check.Fold
-	extract  *spacetime.Fold // of the whole run, if all messages are recorded; otherwise nil
+	extract  *spacetime.Fold // extract of the whole run, if all messages are recorded; otherwise nil
 }
 
 // Judge returns a fold that judges a trial of the job, given the header of its history.

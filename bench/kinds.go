@@ -2,17 +2,17 @@ package bench
 
 import "turnstile/nodes"
 
-// A kind has what depends on the kind of a run's rows.
+// A kind says how runs of one kind of algorithm differ from others.
 type kind struct {
 	demand  demand
-	tooSoon string // what happens if their timeouts are too short
+	tooSoon string // what happens if timeouts of such an algorithm are too short
 }
 
-// kinds maps the kind of rows to what depends on it. Kinds that are not listed use the entry of mutual
-// exclusion.
+// kinds maps the kind of an algorithm's row to what depends on it. Kinds that are not listed use the entry of
+// mutual exclusion.
 var kinds = map[nodes.Kind]kind{
-	nodes.MutualExclusion: {requests{}, "what is slow will be taken for lost"},
-	nodes.Election:        {campaigns{}, "several may come to lead, or none"},
+	nodes.MutualExclusion: {requests{}, "slow messages will be taken for lost"},
+	nodes.Election:        {campaigns{}, "several nodes may lead at once, or none"},
 	nodes.Detection:       {requests{}, "nodes that are up will be suspected"},
 }
 

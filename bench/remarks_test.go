@@ -79,17 +79,18 @@ func TestRemarks(t *testing.T) {
 	for _, test := range []remarkable{
 		{algorithm: "bully", option: "answer=100ms", n: 3, latency: 49 * ms},
 		{algorithm: "bully", option: "answer=100ms", n: 3, latency: 50 * ms,
-			want: "answer of bully is 100ms, and has to be longer than 2T, here 100ms: several may come to lead, " +
-				"or none; leave it out, or take 130ms"},
+			want: "answer of bully is 100ms, and has to be longer than 2T, here 100ms: several nodes may lead " +
+				"at once, or none; leave it out, or take 130ms"},
 		{algorithm: "raft-election", n: 3, latency: 5 * time.Second,
-			want: "several may come to lead, or none; no value that its options allow is long enough: take shorter"},
+			want: "several nodes may lead at once, or none; no value that its options allow is long enough: take " +
+				"shorter"},
 		{algorithm: follows, elect: "bully:answer=20ms", n: 3, latency: 10 * ms,
 			want: "answer of bully is 20ms, and has to be longer than 2T, here 20ms"},
 		{algorithm: follows, detector: "heartbeat:timeout=400ms", n: 3, latency: 300 * ms,
 			want: "leave it out, or take 500ms; so this run is outside the model of central-failover, which needs " +
 				"bounded delays: failures are reported, but they do not count"},
 		{algorithm: "suzuki-kasami-ft", detector: "phi:deviation=50ms", n: 3, latency: 300 * ms,
-			want: "longer than T/z, z deviations having the threshold, here 53.4"},
+			want: "longer than T/z, where phi reaches the threshold z deviations above the mean, here 53.4"},
 		{algorithm: "suzuki-kasami-ft", detector: "swim:suspicion=0,period=100ms", n: 3, latency: 49 * ms},
 		{algorithm: "suzuki-kasami-ft", detector: "swim:suspicion=0,period=100ms", n: 3, latency: 50 * ms,
 			want: "longer than 2T, here 100ms"},
@@ -97,11 +98,10 @@ func TestRemarks(t *testing.T) {
 		{algorithm: follows, detector: "probe:period=5ms,timeout=20ms", n: 3, latency: 10 * ms,
 			want: "longer than 2T, here 20ms"},
 		{algorithm: "central-queued", option: "retry=1s", n: 3, hold: time.Second, latency: ms,
-			want: "retry of central-queued is 1s, and an answer may take 2T+hold, here 1.002s: messages will be " +
-				"sent again without a loss, which costs; leave it out, or take 1.3s"},
+			want: "retry of central-queued is 1s, but an answer may take 2T+hold, here 1.002s: messages will be " +
+				"repeated needlessly; leave it out, or take 1.3s"},
 		{algorithm: follows, n: 2, want: "a majority of 2 is all nodes"},
-		{algorithm: follows, n: 4,
-			want: "a majority of 4 is 3, one more than of 3, and no more crashes are tolerated: 1"},
+		{algorithm: follows, n: 4, want: "4 nodes tolerate no more crashes than 3 nodes do, namely 1"},
 		{algorithm: follows, detector: option.NoDetector, n: 3, want: "none runs"},
 		{algorithm: follows, detector: "swim", n: 399},
 		{algorithm: follows, detector: "swim", n: 401,
@@ -112,11 +112,11 @@ func TestRemarks(t *testing.T) {
 			"swim or heartbeat:period=60ms,timeout=300ms, or simulate"},
 		{algorithm: "raft-election", n: 5, latency: 10 * ms, short: true},
 		{algorithm: "raft-election", n: 5, latency: 300 * ms, short: true,
-			want: "an election may take 1m17.05s, and 3s are " +
-				"measured: that may show nothing; take --duration 1m18s or more"},
+			want: "an election may take 1m17.05s, but the run measures only 3s and may show nothing: " +
+				"take --duration 1m18s or more"},
 		{algorithm: "ricart-agrawala", n: 9, latency: 2 * time.Second, short: true},
 		{algorithm: "central", n: 9, latency: 2 * time.Second, short: true,
-			want: "an entry may take 4s, and 3s are measured"},
+			want: "an entry may take 4s, but the run measures only 3s"},
 	} {
 		j := test.job(t)
 		got := strings.Join(j.Remarks(2), "; ")

@@ -38,7 +38,7 @@ func (j *Job) Simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, 
 type SimulatedTrial struct {
 	Judgement
 	Result  *sim.Result
-	Carried []chaos.Fault // that were carried out, with the nodes they hit
+	Carried []chaos.Fault // faults that were carried out, with the nodes they hit
 }
 
 // SimulateTrial simulates a trial, given its number and its seed, and judges it. The history, whose header is
@@ -149,11 +149,11 @@ func inHandler(simulates string) string {
 type Tried struct {
 	Verdict  check.Verdict
 	Measures *measure.Measures
-	Faults   []chaos.Fault     // as in TrialRecord
+	Faults   []chaos.Fault     // faults that were carried out, with the nodes they hit
 	Rows     []measure.OfFault // the effects of the faults
-	Folder   string            // of a run of processes
+	Folder   string            // folder of a run of processes
 
-	Led       *leadership.Fold // of a simulated run about leaders
+	Led       *leadership.Fold // leaders in a simulated run about leaders
 	Simulated *SimulatedTrial  // nil: a run of processes
 }
 

@@ -23,10 +23,10 @@ type Scene struct {
 	Stack     *row.Stack    // the instances at each node; nil: that of Spec alone
 	Measured  time.Duration // how long the run is measured; 0: entries end it
 	Simulated bool
-	Brokers   int             // that the run starts, with the nodes spread over them in turn; 0: one
-	Foreign   bool            // the run uses a broker that ran already
-	Servers   Servers         // of the service under test
-	Placement place.Placement // of nodes on hosts
+	Brokers   int             // how many brokers the run starts; nodes are spread over them in turn; 0: one
+	Foreign   bool            // the run uses a broker that it did not start
+	Servers   Servers         // servers of the service under test
+	Placement place.Placement // which node is on which host
 	// Campaigns is the time between the campaigns of an initiator; 0: each campaigns once.
 	Campaigns time.Duration
 }
@@ -60,8 +60,8 @@ func (s *Scene) codec() *nodes.Codec {
 
 // A Mistake is an error in a fault of a plan.
 type Mistake struct {
-	Key  string // the wrong key of the plan; empty: the fault as a whole
-	Line int    // in the file of the plan; 0: unknown
+	Key  string // the wrong key of the plan; empty: the whole fault is wrong
+	Line int    // line in the file of the plan; 0: unknown
 	Err  error
 }
 
@@ -109,7 +109,7 @@ func (f *Fault) checkKind() error {
 	case f.Effect == nil:
 		var all []string
 		for _, k := range effect.Kinds {
-			if k.Flag != "" { // else another kind with the same key has it
+			if k.Flag != "" { // a kind without a flag shares its key with another kind
 				all = append(all, k.Key)
 			}
 		}
@@ -144,13 +144,13 @@ func beside(takes []string) string {
 	if len(takes) == 0 {
 		return ""
 	}
-	return ": beside the times it takes " + strings.Join(takes, ", ")
+	return "; apart from the times (at, for, every ...) it takes " + strings.Join(takes, ", ")
 }
 
 // checkTimes checks that the fault takes place while the run is measured.
 func (f *Fault) checkTimes(s *Scene) error {
 	if longest := max(f.At, f.For, f.After, f.Every, f.Jitter); longest > chance.Longest {
-		return f.mistake("at", "%s: no time of a fault is longer than 100 years, and %v is", f.What(),
+		return f.mistake("at", "%s: %v is longer than 100 years, the limit of the times of a fault", f.What(),
 			longest)
 	}
 	switch {
@@ -163,16 +163,16 @@ func (f *Fault) checkTimes(s *Scene) error {
 		return f.mistake("after", "after %v of what? It counts from a moment, as in when: any enters, or kill: "+
 			"holder; at counts from the beginning", f.After)
 	case f.Repeat > 0 && f.Every == 0:
-		return f.mistake("repeat", "repeat takes every, as in every: 500ms")
+		return f.mistake("repeat", "`repeat` needs `every`, as in every: 500ms")
 	case f.Every > 0 && !f.Timed() && !(f.target().Word == "leader" && f.When.IsZero()):
 		return f.mistake("every",
-			"a fault that waits for a moment takes place once: leave out every, or write it again")
+			"a fault that waits for a moment occurs once: leave out `every`, or add further faults")
 	case f.Jitter > 0 && !f.Timed():
-		return f.mistake("jitter", "a fault that waits for a moment has no jitter: leave it out")
+		return f.mistake("jitter", "a fault that waits for a moment has no jitter: leave out `jitter`")
 	case f.kind().Sets && f.Effect.ForGood() && f.For > 0:
-		return f.mistake("for", "%s: a jump takes no time: leave out for, or add a rate", f.What())
+		return f.mistake("for", "%s: a jump has no duration: leave out `for`, or add a rate", f.What())
 	case f.Nth > 0 && f.For > 0:
-		return f.mistake("for", "%s hits one message, which takes no time: leave out for", f.What())
+		return f.mistake("for", "%s hits one message, which has no duration: leave out `for`", f.What())
 	case f.Every > 0 && f.For >= f.Every:
 		return f.mistake("every", "%s lasts for %v and comes every %v, and would not be healed in between: "+
 			"let it come less often, or last for less", f.What(), f.For, f.Every)
@@ -239,15 +239,15 @@ func (f *Fault) checkTarget(s *Scene) error {
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
 	case t.ByRun() && !f.When.IsZero():
-		return f.mistake("when", "%s when %v: this names two moments, since the target is chosen at a moment of "+
-			"its own: name the node, or leave out when", f.What(), f.When)
+		return f.mistake("when", "%s when %v: the target already sets the moment: name a node by its number, or "+
+			"leave out `when`", f.What(), f.When)
 	case cut.Word == effect.BridgeCut && n < 3, cut.Word == effect.RingCut && n < 4:
-		return f.mistake(k.Key, "%s: a bridge takes 3 clients or more, and a ring 4", f.What())
+		return f.mistake(k.Key, "%s: a bridge needs 3 clients or more, and a ring 4", f.What())
 	}
 	n := s.Config.N
 	if _, square := effect.GridOf(n); cut.Word == effect.GridCut && !square {
 		side := max(2, int(math.Sqrt(float64(n))))
-		return f.mistake(k.Key, "%s: a grid takes a square number of clients, such as %d or %d, and there are "+
+		return f.mistake(k.Key, "%s: a grid needs a square number of clients, such as %d or %d, and there are "+
 			"%d", f.What(), side*side, (side+1)*(side+1), n)
 	}
 	return nil
@@ -299,7 +299,7 @@ func carriesToken(s *row.Row) bool {
 	return slices.ContainsFunc(s.Messages, func(k nodes.MessageKind) bool { return k.Token })
 }
 
-// lacks reports whether the run has no such target or moment.
+// lacks reports whether the run has no target or moment that word names.
 func (s *Scene) lacks(word string) bool {
 	return slices.Contains(kindOf(s.Spec).lacks, word) &&
 		!(slices.Contains(ofLeaders, word) && s.elects())
@@ -354,14 +354,14 @@ func Fenced(spec *row.Row, faults []Fault) bool {
 	})
 }
 
-// mayBreak returns the assumptions that the fault may break in a run of an algorithm: its own and, if it
-// causes them, that a restarted node remembers, and that a detector suspects only crashed nodes.
+// mayBreak returns the assumptions that the fault may break in a run of an algorithm. Besides its own these
+// may be that a restarted node remembers its state, and that a detector suspects only crashed nodes.
 func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 	broken := f.Breaks()
 	if f.downs() && !f.ForGood() && (effect.Forgets(f.Effect) || !recovers(spec)) {
 		broken |= nodes.NoAmnesia
 	}
-	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // it does not hit all heartbeats
+	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // the fault spares heartbeats
 	if broken&(nodes.NoLoss|nodes.NoPause|nodes.Timing) != 0 && !ofOne {
 		broken |= nodes.PerfectDetector | nodes.EventualDetector
 	}

@@ -23,23 +23,23 @@ type Driver struct {
 	stepping bool
 	codec    *nodes.Codec
 	over     bool
-	apart    bool // see Apart
+	apart    bool // the hosts share no memory, see Apart
 }
 
 // A fault is a Fault with its progress in this run.
 type fault struct {
 	*Fault
-	number  int // from 1
+	number  int // faults count from 1
 	shared  *faultState
 	state   state
 	began   int64         // when its beginning was recorded; 0: not yet
 	ended   int64         // when its heal was recorded; 0: not yet
 	victims []port.Member // the members that it has struck
-	working bool          // it has struck members or strained connections, and this is not undone yet
+	working bool          // the fault has struck members or strained connections, and is not undone yet
 	hit     []int         // servers that it has hit or cut off
 	parted  [][2]int      // pairs of servers that it keeps apart
-	turn    int64         // slow: when its victims stop or go on next
-	stands  bool          // slow: its victims are stopped
+	turn    int64         // for a slow fault: when its victims stop or go on next
+	stands  bool          // for a slow fault: its victims are stopped
 }
 
 // state is the progress of a fault.
@@ -50,7 +50,7 @@ const (
 	announced       // added while the run goes on; not all nodes know it yet
 	armed           // waits for its moment
 	inForce
-	healed // or will never begin
+	healed // ended, or will never begin
 )
 
 // NewDriver returns the driver of resolved faults in a run of so many clients.
@@ -71,13 +71,13 @@ var _ port.FaultDriver = (*Driver)(nil)
 // Begin implements port.FaultDriver. It puts timed faults of links in the shared state at once: the nodes
 // bring them into force without the driver.
 func (d *Driver) Begin(c port.Cluster, measured int64) error {
-	if d.cluster != nil { // left from an earlier run; in a first run a node may lead already
+	if d.cluster != nil { // this is not the first run; in a first run, the state may already have a leader
 		d.state.clear()
 	}
 	d.cluster, d.measured, d.over = c, measured, false
 	clear(d.stops)
 	for _, f := range d.faults {
-		*f = fault{Fault: f.Fault, number: f.number, shared: f.shared} // there may have been a run before
+		*f = fault{Fault: f.Fault, number: f.number, shared: f.shared} // an earlier run may have left progress here
 		f.shared.reset()
 		if f.Timed() && f.OfLinks() {
 			f.shared.begin(d.start(f), d.end(f, d.start(f)))
@@ -136,7 +136,7 @@ func (d *Driver) Waits() bool {
 
 // Step implements port.FaultDriver.
 func (d *Driver) Step() error {
-	if d.stepping { // a step notices that a node has died, and calls Step again
+	if d.stepping { // a step may notice that a node has died, and call Step again
 		return nil
 	}
 	d.stepping = true
@@ -180,7 +180,7 @@ func (d *Driver) arm(f *fault) error {
 		leader = d.state.leads(d.up)
 	}
 	switch {
-	case f.Timed() && f.OfLinks(): // Begin has done it
+	case f.Timed() && f.OfLinks(): // Begin has put it in the shared state
 	case f.Timed():
 		f.shared.begin(start, d.end(f, start))
 	case leader != nodes.None:
@@ -223,7 +223,7 @@ func (d *Driver) begin(f *fault, from int64) error {
 	if err != nil {
 		return err
 	}
-	f.state = inForce // not before: a victim that has killed itself may be gone by now, see Struck
+	f.state = inForce // set only now: until then, Struck tells that a dead victim may have killed itself
 	if f.ForGood() && f.Nth == 0 {
 		f.state = healed
 	}
@@ -258,7 +258,7 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 		if m.Role == port.Server {
 			f.hit = append(f.hit, m.I)
 		}
-		if d.cluster.Up(m) { // it may have killed itself
+		if d.cluster.Up(m) { // a victim that has killed itself is down
 			if err := f.onMembers().Strike(d.struckBy(f), m); err != nil {
 				return err
 			}
@@ -276,8 +276,8 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	return d.record(f, d.ofServers(f, b))
 }
 
-// named returns the members that a fault is to hit. of has the nodes that it names, or the holder whose
-// server it hits.
+// named returns the members that a fault is to hit. of has the nodes that the fault names; for a fault of the
+// holder's server it has the holder.
 func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error) {
 	named := effect.MembersIn(f.Effect)
 	for i := range named {
@@ -295,8 +295,8 @@ func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error)
 	return all, nil
 }
 
-// members returns the brokers or servers that a target names at this moment. The holder, whose server may be
-// asked for, is of[0].
+// members returns the brokers or servers that a target names at this moment. If the target is the holder's
+// server, of[0] is the holder.
 func (d *Driver) members(f *fault, t *effect.Target, of effect.Group) (all []port.Member, err error) {
 	switch t.Word {
 	case effect.ServerOfHolder:
@@ -444,8 +444,8 @@ func (d *Driver) rateOf(m port.Member) float64 {
 	return rate
 }
 
-// heal ends a fault, and records that. It reports false if a killed member could not connect if restarted
-// now: then a later step heals it.
+// heal ends a fault, and records the end. It returns false if a killed member could not connect if restarted
+// now: then a later step heals the fault.
 func (d *Driver) heal(f *fault, at int64) (bool, error) {
 	was := f.state
 	f.state = healed
@@ -482,7 +482,7 @@ func (d *Driver) End() error {
 	for _, f := range d.faults {
 		f.shared.disarm()
 	}
-	if err := d.Step(); err != nil { // begins what nodes have fired
+	if err := d.Step(); err != nil { // begins faults that nodes have fired
 		return err
 	}
 	now := d.cluster.Now()
@@ -499,8 +499,8 @@ func (d *Driver) End() error {
 	return nil
 }
 
-// Pending reports whether a fault is in force or may still begin. Without untimed, only the faults count that
-// time alone begins or heals: others may last forever, and a run that ends by entries would not end.
+// Pending reports whether a fault is in force or may still begin. Unless untimed is set, only faults count
+// that time alone begins or heals: others may last forever, and a run that ends by entries would not end.
 func (d *Driver) Pending(untimed bool) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
 		switch f.state {
@@ -574,12 +574,13 @@ func (d *Driver) Mend() (err error) {
 	return err
 }
 
-// Unhealed reports whether a fault is in force. After End, its heal waits until a member can connect.
+// Unhealed reports whether a fault is in force. After End, a fault may stay in force until a killed member
+// can connect.
 func (d *Driver) Unhealed() bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == inForce })
 }
 
-// NeedsProxies reports whether some of the faults take connections that run through proxies.
+// NeedsProxies reports whether some of the faults need connections that run through proxies.
 func NeedsProxies(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
 		return f.kind().Proxies || f.names(effect.ServerOfHolder)
@@ -593,8 +594,8 @@ func Disconnects(faults []Fault) bool {
 	})
 }
 
-// A struckCluster is the cluster as one fault sees it. If two faults stop a member, it goes on when both are
-// healed.
+// A struckCluster is the cluster as one fault sees it. If two faults stop a member, the member goes on when
+// both are healed.
 type struckCluster struct {
 	port.Cluster
 	d *Driver
@@ -635,7 +636,7 @@ func (c struckCluster) Rate(m port.Member) float64 { return c.d.rateOf(m) }
 func (c struckCluster) Start(m port.Member, forget bool) error {
 	delete(c.d.stops, m) // the stopped process is gone
 	if m.Role == port.Node {
-		c.d.state.follow(m.ID()) // the new one has not declared itself leader
+		c.d.state.follow(m.ID()) // the new process has not declared itself leader
 	}
 	err := c.Cluster.Start(m, forget)
 	if rate := c.Rate(m); rate != 1 && err == nil {
@@ -654,7 +655,8 @@ func (d *Driver) turn(f *fault, now int64) error {
 
 // The rest of this file adds faults while a run goes on, and heals faults early.
 
-// ahead is how long before a fault of links begins or ends it is in the shared state, so all nodes see it.
+// ahead is how long before a fault of links begins or ends its times are put in the shared state, so that all
+// nodes see them in time.
 const ahead = time.Millisecond
 
 // Add adds a fault that ResolveMore has returned, and returns its number. The fault does not begin before
@@ -678,8 +680,8 @@ func (d *Driver) Announced() bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == announced })
 }
 
-// Known tells the driver that all nodes know the added faults. Faults that are due begin now. The run is
-// measured for so long; 0: entries end it.
+// Known tells the driver that all nodes know the added faults. Faults that are due begin now. measured is how
+// long the run is measured; 0: entries end it.
 func (d *Driver) Known(measured time.Duration) {
 	now := time.Duration(d.cluster.Now() - d.measured)
 	for _, f := range d.faults {
@@ -688,7 +690,7 @@ func (d *Driver) Known(measured time.Duration) {
 		}
 		f.state = planned
 		f.At = max(f.At, Whole(now+ahead))
-		if measured > 0 { // it ends with the run, and can be repeated
+		if measured > 0 { // the fault ends with the run, so that a plan can repeat it
 			f.At = min(f.At, measured-time.Millisecond)
 			f.For = min(f.For, measured-f.At)
 		}
@@ -703,7 +705,7 @@ func Whole(d time.Duration) time.Duration {
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-// An Unhealable is an error of Heal: why the fault cannot be healed.
+// An Unhealable is an error of Heal. It says why the fault cannot be healed.
 type Unhealable struct{ why string }
 
 func (u *Unhealable) Error() string { return u.why }
@@ -720,7 +722,7 @@ func (d *Driver) Heal(number int) error {
 	if f.began == 0 {
 		f.shared.disarm()
 	}
-	if err := d.Step(); err != nil { // begins what nodes have fired
+	if err := d.Step(); err != nil { // begins faults that nodes have fired
 		return err
 	}
 	now := d.cluster.Now()
@@ -767,14 +769,14 @@ func (d *Driver) Faults() (all []Fault) {
 type Progress struct {
 	Number int    `json:"number"`
 	Fault  string `json:"fault"`
-	State  string `json:"state"` // one of the constants
-	// Began and Ended are when it began and was healed, since measuring began; nil: not yet.
+	State  string `json:"state"` // one of the constants below
+	// Began and Ended are when the fault began and was healed, since measuring began; nil: not yet.
 	Began   *time.Duration `json:"began,omitempty"`
 	Ended   *time.Duration `json:"ended,omitempty"`
-	Nodes   []nodes.ID     `json:"nodes,omitempty"`   // the nodes that it hits, as far as known
-	Hits    uint64         `json:"hits,omitempty"`    // messages that it has hit
-	Brokers []nodes.ID     `json:"brokers,omitempty"` // that it hits
-	Servers []int          `json:"servers,omitempty"` // servers of the service that it has hit
+	Nodes   []nodes.ID     `json:"nodes,omitempty"`   // nodes that the fault hits, as far as known
+	Hits    uint64         `json:"hits,omitempty"`    // messages that the fault has hit
+	Brokers []nodes.ID     `json:"brokers,omitempty"` // brokers that the fault hits
+	Servers []int          `json:"servers,omitempty"` // servers of the service that the fault has hit
 }
 
 // The states of a fault.
@@ -808,7 +810,7 @@ func (d *Driver) Progress() (all []Progress) {
 	return all
 }
 
-// progress returns one of the constants: waiting, in force, healed and so on.
+// progress returns the state of the fault, which is one of the constants above.
 func (f *fault) progress() string {
 	switch {
 	case f.ended != 0:

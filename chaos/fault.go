@@ -11,55 +11,57 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Fault is what goes wrong, when, and for how long. In a plan, the keys of all its parts are in one
-// mapping: see form.
+// A Fault is one fault of a run: what goes wrong, when, and for how long. In a plan, the keys of all its
+// parts are in one mapping: see form.
 type Fault struct {
-	Name   string        `yaml:"name"` // for people
-	Effect effect.Effect // one of effect.Kinds
+	Name   string        `yaml:"name"` // shown to readers, and otherwise unused
+	Effect effect.Effect // its kind is one of effect.Kinds
 	Filter
 	Schedule
 
-	// Hit is the node that it hit, if the run determined it.
+	// Hit is the node that the fault hit, if the run determined it.
 	Hit *nodes.ID `yaml:"hit"`
-	// HitServers are the servers of the service that it hit, if the run determined them.
+	// HitServers are the servers of the service that the fault hit, if the run determined them.
 	HitServers effect.Group `yaml:"hit-servers"`
-	// Seed is the seed of its random draws. Resolve gives every fault one.
+	// Seed is the seed of the fault's random draws. Resolve gives every fault one.
 	Seed uint64 `yaml:"seed"`
-	// StandIn describes the fault of links that stands in for it in a simulation, which has neither
+	// StandIn describes the fault of links that stands in for this one in a simulation, which has neither
 	// connections nor brokers. Resolve sets it.
 	StandIn string `yaml:"stand-in"`
 
-	// Resolve sets these.
-	among     int // how many brokers the first network has, or would have
+	// Resolve sets the following fields.
+	among     int // how many brokers the first network has, or would have in a real run
 	servers   int // how many servers the service has
 	placement *place.Placement
 
-	lines map[string]int // of the keys in the file of the plan
-	keys  []string       // the keys of its effects, if there are several
-	extra []string       // keys that its effect does not take
+	lines map[string]int // line of each key in the file of the plan
+	keys  []string       // keys of all its effects, if a plan gives it several
+	extra []string       // keys that do not suit its effect
 }
 
 // A Filter says which messages a fault of links hits.
 type Filter struct {
-	Between effect.Cut `yaml:"between"` // on these links; zero: on all
-	// Kind is the name of a kind of message, token or permit; empty: all kinds.
+	Between effect.Cut `yaml:"between"` // the links that the fault is on; zero: all
+	// Kind is the name of a kind of message, or token or permit; empty: all kinds.
 	Kind string `yaml:"kind"`
-	Nth  uint64 `yaml:"nth"` // only the nth of these messages; 0: all
-	// Instance is one instance of the nodes, such as 1 for the detector beside an algorithm; nil: all.
+	Nth  uint64 `yaml:"nth"` // only the nth of these messages is hit; 0: all
+	// Instance is the only instance at each node that is hit, such as 1 for the detector beside an algorithm;
+	// nil: all.
 	Instance *int32 `yaml:"instance"`
-	// Network is one network; nil: all. A fault of connections or brokers is on one: nil is the first.
+	// Network is the only network that is hit; nil: both. For a fault of connections or brokers, nil is the
+	// first.
 	Network *effect.Net `yaml:"network"`
 }
 
 // A Schedule says when a fault begins, and how long it lasts.
 type Schedule struct {
-	At     time.Duration `yaml:"at"`     // since measuring began
-	When   When          `yaml:"when"`   // at the first such moment from At on; zero: at At
-	After  time.Duration `yaml:"after"`  // how long after the moment
-	For    time.Duration `yaml:"for"`    // how long; 0: to the end
-	Every  time.Duration `yaml:"every"`  // time between its beginnings; 0: once
-	Repeat int           `yaml:"repeat"` // how often in all; 0: as often as fits
-	Jitter time.Duration `yaml:"jitter"` // up to so much later each time
+	At     time.Duration `yaml:"at"`     // when the fault begins, since measuring began
+	When   When          `yaml:"when"`   // the first such moment from At on begins the fault; zero: At does
+	After  time.Duration `yaml:"after"`  // how long after the moment the fault begins
+	For    time.Duration `yaml:"for"`    // how long the fault lasts; 0: to the end
+	Every  time.Duration `yaml:"every"`  // time between repeated beginnings; 0: no repetition
+	Repeat int           `yaml:"repeat"` // how often the fault begins in all; 0: as often as fits
+	Jitter time.Duration `yaml:"jitter"` // longest random delay of each beginning
 }
 
 // hasEffect reports whether the effect of a fault is of type E.
@@ -77,7 +79,7 @@ func (f *Fault) onMembers() effect.OnMembers {
 // kind returns the kind of the fault.
 func (f *Fault) kind() *effect.Kind { return effect.KindOf(f.Effect) }
 
-// carried reports whether a real run carries it out on connections, brokers, hosts or servers.
+// carried reports whether a real run carries the fault out on connections, brokers, hosts or servers.
 func (f *Fault) carried() bool { return f.kind().Carried() && f.StandIn == "" }
 
 // downs reports whether nodes are down while the fault is in force.
@@ -99,15 +101,15 @@ func (f *Fault) target() *effect.Target {
 	return &effect.Target{}
 }
 
-// Breaks is effect.BreaksOf.
+// Breaks returns the assumptions that the fault breaks: see effect.BreaksOf.
 func (f *Fault) Breaks() nodes.Assumption {
 	return effect.BreaksOf(f.Effect)
 }
 
 // Leaves returns how long the fault may still have consequences after its heal: delayed messages arrive,
-// timers that were set back expire, nodes reconnect. Messages that wait for bandwidth have no bound.
+// timers that were set back expire, nodes reconnect. There is no bound for messages that wait for bandwidth.
 func (f *Fault) Leaves() time.Duration {
-	if f.StandIn != "" && f.Breaks()&nodes.NoLoss != 0 { // in a simulation no node reconnects
+	if f.StandIn != "" && f.Breaks()&nodes.NoLoss != 0 { // nodes do not reconnect in a simulation
 		return 0
 	}
 	return f.Effect.Leaves(f.For)
@@ -121,7 +123,7 @@ func (f *Fault) OfLinks() bool {
 // OfMessages reports whether the fault hits messages or answers of servers, and counts them.
 func (f *Fault) OfMessages() bool { return f.OfLinks() || slices.Contains(f.kind().Filters, "nth") }
 
-// ByChance is effect.ByChance.
+// ByChance reports whether the fault hits a random part of the messages: see effect.ByChance.
 func (f *Fault) ByChance() bool { return effect.ByChance(f.Effect) }
 
 // ForGood reports whether the fault is never healed: it leaves nodes down, sets a clock, closes connections
@@ -134,8 +136,8 @@ func (f *Fault) ByRun() bool { return f.target().ByRun() }
 // Timed reports whether time alone determines when the fault begins.
 func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() && effect.MidInput(f.Effect) == 0 }
 
-// Parts returns the cut if the fault drops all messages across it, of every kind and on every network, or
-// nil. For a fault of hosts the placement must be known: see OnHosts.
+// Parts returns the cut of the fault if it drops all messages across the cut, of every kind and on every
+// network; otherwise nil. For a fault of hosts the placement must be known: see OnHosts.
 func (f *Fault) Parts() *effect.Cut {
 	switch c := effect.CutOf(f.Effect); {
 	case c != nil && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil:
@@ -165,7 +167,7 @@ func (f *Fault) HitsNode() func(id, victim nodes.ID) bool {
 	return func(_, _ nodes.ID) bool { return true }
 }
 
-// net returns the network of a fault of connections or brokers.
+// net returns the number of the network that a fault of connections or brokers is on.
 func (f *Filter) net() effect.Net {
 	if f.Network == nil {
 		return 0
@@ -173,8 +175,8 @@ func (f *Filter) net() effect.Net {
 	return *f.Network
 }
 
-// brokers returns the brokers that the fault names, numbered over both networks: the broker of the second
-// network comes after the first brokers of the first.
+// brokers returns the numbers of the brokers that the fault names. The first network has brokers 0 to
+// first-1; the broker of the second network comes after these.
 func (f *Fault) brokers(first int) (all effect.Group) {
 	if f.kind().Role != port.Broker {
 		return nil
@@ -199,7 +201,7 @@ func (f *Fault) What() string {
 	return text
 }
 
-// words describes the messages that it is for.
+// words describes the messages that the filter lets the fault hit.
 func (f *Filter) words() (words []string) {
 	if !f.Between.IsZero() {
 		words = append(words, "between "+f.Between.String())
@@ -238,7 +240,7 @@ func (s *Schedule) String() (text string) {
 		text += fmt.Sprintf(", from %v on", s.At)
 	} else {
 		text += fmt.Sprintf(" at %v", s.At)
-		if s.After > 0 { // after the moment of the target
+		if s.After > 0 { // counts from the moment that determines the target
 			text += fmt.Sprintf(" and %v later", s.After)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// forms returns the type of struct that a Fault is encoded as in YAML and JSON, with all keys of all effects
-// in one list, and the index of each key in it.
+// forms returns the type of the struct that a Fault is encoded as in YAML and JSON. The struct has the keys
+// of all effects in one list. forms also returns the index of each key in it.
 var forms = sync.OnceValues(makeForm)
 
 func makeForm() (reflect.Type, map[string]int) {
@@ -22,10 +22,10 @@ func makeForm() (reflect.Type, map[string]int) {
 	index := map[string]int{}
 	add := func(key string, field reflect.Value) {
 		if _, has := index[key]; has {
-			return // several effects have it, such as by
+			return // several effects have the key, as they have by
 		}
 		of, omit := field.Type(), "omitzero"
-		if effect.Find(key) != nil { // kill: 0 is a fault, so the zero must differ from no key
+		if effect.Find(key) != nil { // kill: 0 is a fault, so a zero must differ from a missing key
 			of = reflect.PointerTo(of)
 		}
 		if of.Kind() == reflect.Pointer {
@@ -51,7 +51,7 @@ func makeForm() (reflect.Type, map[string]int) {
 	return reflect.StructOf(fields), index
 }
 
-// form returns the type of struct.
+// form returns the type of the struct that faults are encoded as.
 func form() reflect.Type {
 	form, _ := forms()
 	return form
@@ -72,7 +72,7 @@ func (*Fault) Form(n *yaml.Node) any {
 	return reflect.New(form()).Interface()
 }
 
-// toForm returns the form of the fault.
+// toForm returns the struct that the fault is encoded as.
 func (f *Fault) toForm() reflect.Value {
 	x := reflect.New(form()).Elem()
 	set := func(key string, field reflect.Value) {
@@ -90,7 +90,7 @@ func (f *Fault) toForm() reflect.Value {
 	return x
 }
 
-// fromForm sets f to the fault in a form.
+// fromForm sets f to the fault that is encoded in a struct.
 func (f *Fault) fromForm(x reflect.Value) {
 	*f = Fault{}
 	taken := map[string]bool{}
@@ -104,7 +104,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 	}
 	effect.Each(reflect.ValueOf(f).Elem(), get)
 	for _, k := range effect.Kinds {
-		if k.Flag == "" || x.Field(index(k.Key)).IsNil() { // without a flag: another kind has the same key
+		if k.Flag == "" || x.Field(index(k.Key)).IsNil() { // a kind without a flag shares its key with another
 			continue
 		}
 		if f.keys = append(f.keys, k.Key); len(f.keys) == 1 {
@@ -125,7 +125,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 	}
 }
 
-// earlier maps keys of earlier versions to the key and the role that replace them.
+// earlier maps keys of earlier versions to the keys and roles that replace them.
 var earlier = map[string]struct {
 	key  string
 	role port.Role

@@ -9,9 +9,9 @@ import (
 	"turnstile/nodes/port"
 )
 
-// placed returns a copy of the fault that names nodes instead of hosts.
+// placed returns a copy of the fault that names the nodes on hosts instead of the hosts.
 func (f *Fault) placed(s *Scene) (*Fault, error) {
-	if f.Effect == nil { // checkKind refuses it
+	if f.Effect == nil { // checkKind refuses such a fault
 		return f, nil
 	}
 	k, p := f.kind(), &s.Placement
@@ -67,8 +67,8 @@ func (f *Fault) hostOf(id nodes.ID) int { return f.placement.HostOf(id) }
 // nodesOn returns the nodes on a host.
 func (f *Fault) nodesOn(host int) effect.Group { return f.placement.Nodes(host) }
 
-// CutsNetworks reports whether the kernels of hosts carry out some of the faults. They need networks of their
-// own, and NET_ADMIN.
+// CutsNetworks reports whether the kernels of hosts carry out some of the faults. Such hosts need networks of
+// their own, and NET_ADMIN.
 func CutsNetworks(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return f.kind().Role == port.Host })
 }

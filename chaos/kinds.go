@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A kind is what plans need to know about a kind of rows: mutual exclusion or election.
+// A kind is what plans need to know about a kind of algorithms, such as mutual exclusion or election.
 type kind struct {
 	problem
 	draws
@@ -17,38 +17,39 @@ type kind struct {
 
 // A problem says which plans and targets suit a kind of run.
 type problem struct {
-	plans []string // built-in, in the order of the fault matrix
-	lacks []string // targets and moments that its runs do not have
-	// What an error says about an algorithm, after its name, for such a target or moment.
+	plans []string // names of the built-in plans, in the order of the fault matrix
+	lacks []string // words for targets and moments that its runs do not have
+	// noTarget and noMoment are what an error adds to the name of the algorithm, for a target or moment in
+	// lacks.
 	noTarget, noMoment string
 }
 
 // A draws says how random plans are drawn for a kind of run.
 type draws struct {
-	heals  nodes.Assumption // what an InsidePlan may break, since it holds again after the faults
+	heals  nodes.Assumption // assumptions that an InsidePlan may break, since they hold again after the faults
 	faults func(*drawn) []Fault
-	target effect.Target // of some faults of connections
-	// If an algorithm has a known flaw, plans have only faults that show it.
+	target effect.Target // target of some faults of connections
+	// aimed is set if plans for an algorithm with a known flaw have only faults that show the flaw.
 	aimed bool
-	// An InsidePlan has a fault of a clock, a connection or a broker with probability 1/carried, and one that
-	// is possible may be a throttle with probability 1/throttles.
+	// An InsidePlan has a fault of a clock, a connection or a broker with probability 1/carried at most. A
+	// throttle is among the faults that it chooses from with probability 1/throttles.
 	carried, throttles int
-	// when draws again when such a fault begins and how long it lasts; nil: keep both.
+	// when changes when the fault of a clock, connection or broker begins and how long it lasts; nil: no change.
 	when func(r *drawn, at, lasts *time.Duration)
 	// interrupts returns how many kills may come in the middle of an input, and whether killed nodes stay down
-	// until another leader can have been elected. It may draw again when the kills begin.
+	// until another leader can have been elected. It may change when the kills begin.
 	interrupts func(r *drawn, f *Fault) (most int, long bool)
-	reorders   func(r *drawn, f *Fault) // draws again how late messages are meanwhile; nil: keep it
+	reorders   func(r *drawn, f *Fault) // changes how late messages are during these kills; nil: no change
 }
 
 // An around has the words that a ServerPlan draws for clients and moments. A word that is listed twice is
 // twice as likely.
 type around struct {
 	clients, moments []string
-	served           bool // the service serves clients repeatedly
+	served           bool // set if the service serves clients repeatedly
 }
 
-// kinds has the kinds of rows. A kind that is not listed is drawn like mutual exclusion.
+// kinds has the kinds of algorithms. Plans for a kind that is not listed are drawn as for mutual exclusion.
 var kinds = map[nodes.Kind]kind{
 	nodes.MutualExclusion: {
 		problem{plans: scenarios, lacks: ofLeaders, noTarget: "elects no leader: take holder",

@@ -18,7 +18,7 @@ import (
 // A Network is the latency of the links during the whole run. Its zero value delivers messages at once.
 type Network struct {
 	Latency chance.Distribution `json:"latency"`
-	Regions Regions             `json:"regions"` // replaces Latency unless empty
+	Regions Regions             `json:"regions"` // replaces Latency, unless empty
 	// RegionOf is the region of each node; nil: node i is in region i mod their number. See Regions.Of.
 	RegionOf []int `json:"region_of,omitempty"`
 }
@@ -55,7 +55,7 @@ func (n *Network) Bound() (most time.Duration, bounded bool) {
 func (n *Network) Constant() bool { return n.Regions.None() && n.Latency.IsConstant() }
 
 // Shaper returns the shaper of the network with the faults of a run, or nil if each message is delivered at
-// once. It decides by dice.
+// once. Dice make its random decisions.
 func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec *nodes.Codec) (nodes.Shaper,
 	error) {
 	s := undisturbed{n, dice}
@@ -85,8 +85,8 @@ func (u undisturbed) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 
 // A simulation holds the arguments of the simulator for a network and faults.
 type simulation struct {
-	FaultDriver port.FaultDriver // nil: no faults
-	Latency     time.Duration    // of every message, if Shaper is nil
+	FaultDriver port.FaultDriver // begins and heals faults; nil: the run has no faults
+	Latency     time.Duration    // latency of every message if Shaper is nil
 	Shaper      nodes.Shaper
 }
 
@@ -107,9 +107,9 @@ func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (simulation, 
 	return simulation{driver, 0, shaper}, err
 }
 
-// Regions is a latency for every pair of regions. Node i is in region i mod their number: with three regions,
-// nodes 0, 3 and 6 are in the first. If the names of the regions are hosts, as in host 0 and host 1-3, each
-// has the nodes on these. The zero value has no regions.
+// Regions is a latency for every pair of regions. Node i is in region i modulo the number of regions: with
+// three regions, nodes 0, 3 and 6 are in the first. If the names of the regions are lists of hosts, as in
+// host 0 and host 1-3, each region has the nodes on its hosts. The zero value has no regions.
 type Regions struct {
 	Names []string `yaml:"regions" json:"regions"`
 	// Latency is one way, from the region of the row to that of the column.
@@ -182,12 +182,13 @@ func (r *Regions) Matrix() string {
 	return text
 }
 
-// between returns the latency of a link, given the region of each node; nil: node i is in i mod their number.
+// between returns the latency of a link. of is the region of each node; nil: see region.
 func (r *Regions) between(from, to nodes.ID, of []int) chance.Distribution {
 	return r.Latency[r.region(from, of)][r.region(to, of)]
 }
 
-// region returns the region of a node, given that of each node; nil: they take turns.
+// region returns the region of a node. of is the region of each node; nil: node i is in region i modulo the
+// number of regions.
 func (r *Regions) region(id nodes.ID, of []int) int {
 	if of != nil {
 		return of[id]

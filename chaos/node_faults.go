@@ -14,20 +14,20 @@ import (
 type NodeFaults struct {
 	Network     Network `json:"network"`
 	Faults      []Fault `json:"faults,omitempty"`
-	SharedState string  `json:"board,omitempty"` // the file of their state
+	SharedState string  `json:"board,omitempty"` // file with the state of the faults
 }
 
 // openFaults carries out the NodeFaults of a node process, and takes faults that are added later. Without
-// faults it costs nothing, except that it notes which node leads in a run about leaders: a fault of the
+// faults it does nothing, except that in a run about leaders it notes which node leads. So a fault of the
 // leader that is added later hits the node that leads already.
 type openFaults struct {
-	Shaper  nodes.Shaper // of messages to the node; nil: each message is delivered at once
-	Watcher port.Watcher // of events at the node; nil: no fault waits for any
+	Shaper  nodes.Shaper // decides when messages to the node arrive; nil: at once
+	Watcher port.Watcher // sees the events at the node; nil: no fault waits for an event
 
 	given   *NodeFaults
 	stack   *row.Stack
 	dice    chance.Dice
-	state   *SharedState // nil: not needed yet
+	state   *SharedState // shared state of the faults; nil: not opened yet
 	rules   *Rules
 	watcher *Watcher
 }

@@ -24,16 +24,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Plan is what goes wrong in a run. docs/plans.md explains one line by line.
+// A Plan lists the faults of a run. docs/plans.md explains one plan line by line.
 type Plan struct {
-	Name  string `yaml:"-"` // of a built-in plan, or the file
+	Name  string `yaml:"-"` // name of a built-in plan, or of the file
 	About string `yaml:"about"`
 	// Brokers is how many brokers the run has if it has no --brokers; 0: any number.
 	Brokers int `yaml:"brokers,omitempty"`
 	// Duration is how long the run is measured if it has no --duration; 0: the default.
 	Duration time.Duration `yaml:"duration,omitempty"`
 	Faults   []Fault       `yaml:"faults"`
-	Text     string        `yaml:"-"` // of the file
+	Text     string        `yaml:"-"` // text of the file
 }
 
 //go:embed plans/*.yaml
@@ -52,7 +52,7 @@ func Plans() (all []*Plan) {
 		all = append(all, p)
 	}
 	if err != nil {
-		panic(err) // tests read them all
+		panic(err) // a bug: tests read all built-in plans
 	}
 	return all
 }
@@ -84,8 +84,8 @@ func drawnPlan(name string, s *Scene) (p *Plan, drawn bool, err error) {
 	return draw(s, n), true, nil
 }
 
-// FindPlan returns the built-in plan of a name, or draws one for a run if the name is like random:7. ours is
-// false if the name is neither: it may be a file.
+// FindPlan returns the built-in plan of a name, or draws a plan for a run if the name is like random:7. ours
+// is false for any other name, which may be that of a file.
 func FindPlan(name string, s *Scene) (p *Plan, ours bool, err error) {
 	if p, drawn, err := drawnPlan(name, s); drawn {
 		return p, true, err
@@ -148,7 +148,7 @@ func (p *Plan) noteLines() error {
 			continue
 		}
 		for j, item := range root.Content[i+1].Content {
-			if item.Kind == yaml.ScalarNode { // null, for which Decode adds no fault
+			if item.Kind == yaml.ScalarNode { // the item is null, for which Decode adds no fault
 				var nothing Fault
 				nothing.noteLines(item)
 				return nothing.checkKind()
@@ -211,16 +211,18 @@ func checkValues(item *yaml.Node) error {
 	return nil
 }
 
-// zeros has, for the keys common to all effects, the error of a zero that would mean the same as no key.
+// zeros has, for keys that do not belong to one effect, the error about a zero that would mean the same as
+// leaving the key out.
 var zeros = map[string]string{
 	"for":    "would be no time at all: leave `for` out for a fault that lasts to the end",
 	"every":  "would be no time at all: leave `every` out for a fault that takes place once",
 	"repeat": "would be never: leave `repeat` out for as often as fits into the run",
 	"nth":    "is no message: they count from 1; leave `nth` out for all messages",
-	"seed":   "is the seed of no fault: leave `seed` out, and that of the run draws it",
+	"seed":   "is not a valid seed: leave `seed` out to use the seed of the run",
 }
 
-// checkZero refuses a key of a fault that has no value, or a zero that would mean the same as no key.
+// checkZero refuses a key of a fault that has no value, or a zero that would mean the same as leaving the key
+// out.
 func checkZero(key, value *yaml.Node) error {
 	if value.Tag == "!!null" || value.Kind == yaml.ScalarNode && value.Value == "" {
 		return fmt.Errorf("line %d: %s has no value: write one, or leave it out", key.Line, key.Value)

@@ -26,8 +26,8 @@ func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
 
-// InsidePlan is RandomPlan without faults that may break an assumption of the algorithm, so the algorithm
-// must be safe and live. In a run about leaders, faults may break assumptions that hold again after them:
+// InsidePlan is like RandomPlan, but no fault may break an assumption of the algorithm, so the algorithm must
+// be safe and live. In a run about leaders, faults may break assumptions that hold again after the faults:
 // then all nodes must agree in the end.
 func InsidePlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", insidePlan, seed), s, seed, s.spared())
@@ -43,7 +43,8 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 	r := &drawn{draws: kindOf(s.Spec).draws, rolls: rolls{dice: chance.Dice(seed)}, s: s,
 		inside: keeps != 0 && s.Campaigns > 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
-	// A scheme with timeouts also sends without campaigns: there a fault hits messages whenever it begins.
+	// A scheme with timeouts sends messages even when no node campaigns, so a fault hits messages whenever it
+	// begins.
 	elects := s.Campaigns > 0 || s.Spec.Grace == nil
 	for number := range 1 + r.below(mostRandom) {
 		r.first = number == 0 && elects
@@ -65,14 +66,14 @@ type drawn struct {
 	draws
 	rolls
 	s      *Scene
-	inside bool // an InsidePlan of an elector whose nodes campaign repeatedly
+	inside bool // the plan is an InsidePlan, and nodes campaign repeatedly
 	kept
 }
 
-// kept is what the faults drawn so far leave for later ones. It is restored when a draw is rejected.
+// kept is what later draws must know of the faults drawn so far. It is restored when a draw is rejected.
 type kept struct {
 	kills           int
-	servers, clocks bool          // a fault hits the coordinator, or a clock
+	servers, clocks bool          // a fault hits the coordinator; a fault sets a clock
 	first           bool          // the next fault is the first of the plan, and must hit something
 	busy            time.Duration // until then a killed leader may be down, or its successor not elected yet
 }
@@ -98,20 +99,20 @@ func (r *drawn) latency() chance.Distribution {
 	return must(chance.ParseDistribution("exponential:" + r.between(0.001, 0.01).String()))
 }
 
-// must returns x, parsed from a text that the program wrote.
+// must returns x, which was parsed from a text that the program wrote.
 func must[T any](x T, err error) T {
 	if err != nil {
-		panic(err) // a bug
+		panic(err) // a bug in the program
 	}
 	return x
 }
 
-// breaking returns a function that reports whether a fault may break one of these assumptions.
+// breaking returns a function that reports whether a fault may break one of those assumptions.
 func (r *drawn) breaking(those nodes.Assumption) func(Fault) bool {
 	return func(f Fault) bool { return those != 0 && mayBreak(&f, r.s.Spec)&those != 0 }
 }
 
-// keeping draws faults until they break none of these assumptions.
+// keeping draws faults until they break none of those assumptions.
 func (r *drawn) keeping(those nodes.Assumption, draw func() []Fault) []Fault {
 	before := r.kept
 	for range 1000 {
@@ -121,7 +122,7 @@ func (r *drawn) keeping(those nodes.Assumption, draw func() []Fault) []Fault {
 		}
 		r.kept = before
 	}
-	// The algorithm assumes everything, so draw a fault that changes nothing.
+	// Every draw broke one of the assumptions, so take a fault that changes nothing.
 	return []Fault{{Effect: new(effect.Duplicate)}}
 }
 
@@ -133,7 +134,7 @@ func (r *drawn) fault() (f Fault) {
 	}
 	switch r.below(10) {
 	case 0, 1:
-		if r.s.total() == 1 { // no other node to cut it off from
+		if r.s.total() == 1 { // there is no other node to cut off
 			f.Effect = &effect.Delay{Later: r.latency()}
 			return f
 		}
@@ -199,9 +200,9 @@ func (r *drawn) kill(f Fault, word func(...string) effect.Target) Fault {
 	return f
 }
 
-// another draws, in half of the plans, a fault of a clock, a connection or a broker that the run can carry
-// out and that breaks none of the assumptions in keeps. It draws after all others, which are the same without
-// it. A plan that aims at the known flaw of an algorithm gets none.
+// another draws, in half of the plans, a fault of a clock, a connection or a broker. The run can carry the
+// fault out, and the fault breaks none of the assumptions in keeps. It is drawn last, so the other faults do
+// not depend on it. A plan that aims at the known flaw of an algorithm has no such fault.
 func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	if r.below(2) == 0 || keeps != 0 && !r.oneIn(r.carried) || r.aimed && r.s.Spec.Broken().By != 0 {
 		return nil
@@ -209,7 +210,8 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	breaks := r.breaking(keeps)
 	suits := func(f Fault) bool {
 		return !breaks(f) && f.Check(r.s) == nil && (!f.kind().Sets || !r.clocks) &&
-			// messages that wait for bandwidth may come at any time, so no check could judge what happens after
+			// messages that wait for bandwidth may arrive at any time, so no check could judge the time after a
+			// throttle
 			(!f.kind().Weighs || r.oneIn(r.throttles))
 	}
 	var all []Fault
@@ -224,8 +226,8 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	return []Fault{all[r.below(len(all))]}
 }
 
-// drawnBy draws a fault with the effect that draw returns. It always ends: a simulation cannot carry out
-// these faults otherwise.
+// drawnBy draws a fault with the effect that draw returns. The fault always ends, since a simulation can
+// carry out no other such fault.
 func (r *drawn) drawnBy(draw func(*effect.Draw) effect.Effect) (f Fault) {
 	at, d := r.between(0, 0.6), effect.Draw{For: r.between(0.02, 0.1), Who: someone, Below: r.below}
 	if r.when != nil {
@@ -240,19 +242,20 @@ func (r *drawn) drawnBy(draw func(*effect.Draw) effect.Effect) (f Fault) {
 	return f
 }
 
-// longer draws a fault that mostly begins with a campaign, and lasts long enough to hit its messages.
+// longer draws the times of a fault that mostly begins with a campaign, and lasts long enough to hit messages
+// of it.
 func (r *drawn) longer(at, lasts *time.Duration) {
 	*at, *lasts = r.start(), max(r.length(), min(2*workload.CampaignAfter, r.longEnough()))
 }
 
 // interruptions draws, for some plans, kills in the middle of an input or right after a send, with a restart
-// about one message delay later: they show what a node has not saved before it sent. They have dice of their
-// own, so the other faults of a seed are the same without them.
+// about one message delay later. They show what a node should have saved before it sent. They have dice of
+// their own, so the other faults of a seed do not depend on them.
 func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 	own := &drawn{draws: r.draws, s: r.s, kept: r.kept,
 		rolls: rolls{dice: chance.Dice(seed).Of(chance.ForPlan, 1)}}
 	one := 6
-	if r.s.Spec.Safe&nodes.NoAmnesia != 0 { // what it saves matters
+	if r.s.Spec.Safe&nodes.NoAmnesia != 0 { // what nodes save matters for safety
 		one = 3
 	}
 	if own.below(one) > 0 || nodes.NoCrash&keeps != 0 {
@@ -269,9 +272,10 @@ func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 	return all
 }
 
-// interrupt draws such kills: of fewer than half of the clients, or of at most three electors. Each comes
-// after the node's first or second save or send, or its first to second message of one kind. If electors need
-// not save anything, it kills one, which stays down until another can have been elected.
+// interrupt draws the kills of interruptions: of fewer than half of the clients, or of at most three
+// electors. Each kill comes after the first or second save or send of the node, or after its first or second
+// message of one kind. If electors need not save anything, it kills one elector, which stays down until
+// another leader can have been elected.
 func (r *drawn) interrupt() (all []Fault) {
 	f := Fault{Schedule: Schedule{At: r.between(0, 0.6)}}
 	most, long := r.interrupts(r, &f)
@@ -301,7 +305,7 @@ func (r *drawn) interrupt() (all []Fault) {
 	return all
 }
 
-// proper draws a kind of message other than heartbeats; "" (all kinds) if the algorithm has no other.
+// proper draws a kind of message other than heartbeats; "" (all kinds) if the algorithm has only heartbeats.
 func (r *drawn) proper() string {
 	var of []int
 	for own, i := r.s.Spec.CodecIn(r.s.Config), 0; i < own.Kinds(); i++ {
@@ -315,8 +319,8 @@ func (r *drawn) proper() string {
 	return r.s.codec().Name(of[r.below(len(of))])
 }
 
-// reordered draws messages that overtake each other during such kills. For electors they are late by up to a
-// part of the grace, so messages of one election arrive in the next.
+// reordered draws a fault in which messages overtake each other during the kills of interruptions. See
+// acrossElections for electors.
 func (r *drawn) reordered(f Fault) Fault {
 	late := Fault{Schedule: Schedule{At: f.At, For: r.between(0.02, 0.1)}}
 	late.Effect = &effect.Reorder{Later: r.latency()}
@@ -332,8 +336,8 @@ func (r *drawn) interruptsElections(f *Fault) (most int, long bool) {
 	return min(3, r.s.Config.N), r.s.Spec.Safe&nodes.NoAmnesia == 0
 }
 
-// acrossElections implements draws.reorders for runs about leaders: messages are late by up to a part of the
-// grace, if that is long.
+// acrossElections implements draws.reorders for runs about leaders. Messages are late by up to a part of the
+// grace of the algorithm, if that is long, so messages of one election arrive in the next.
 func (r *drawn) acrossElections(f *Fault) {
 	grace := min(r.s.Spec.GraceOf(r.s.Spec.Explicit(r.s.Config)), r.s.Measured/10)
 	if grace < 100*time.Millisecond {
@@ -345,8 +349,8 @@ func (r *drawn) acrossElections(f *Fault) {
 	f.For = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
 }
 
-// electionFaults draws faults of a run about leaders. If an algorithm has a known flaw, the last of them is
-// of the kind that shows it.
+// electionFaults draws faults of a run about leaders. If the algorithm has a known flaw, the last fault is of
+// the kind that shows the flaw.
 func (r *drawn) electionFaults() []Fault {
 	by, before := r.s.Spec.Broken().By, r.kept
 	for range 1000 {
@@ -356,7 +360,7 @@ func (r *drawn) electionFaults() []Fault {
 		}
 		r.kept = before
 	}
-	return nil // the run is too short for more
+	return nil // the run is too short for more faults
 }
 
 // drawElectionFaults draws one fault of a run about leaders, or several that belong together.
@@ -369,7 +373,7 @@ func (r *drawn) electionFaults() []Fault {
 func (r *drawn) drawElectionFaults() []Fault {
 	f := Fault{Schedule: Schedule{At: r.start(), For: r.length()}}
 	which := r.below(13)
-	if r.s.total() == 1 && (which < 3 || which == 10) { // no other node to cut it off from
+	if r.s.total() == 1 && (which < 3 || which == 10) { // there is no other node to cut off
 		which = 5
 	}
 	switch which {
@@ -395,7 +399,7 @@ func (r *drawn) drawElectionFaults() []Fault {
 	case 8, 9:
 		return r.deaths(f)
 	case 10:
-		if !r.first { // its moment may never come
+		if !r.first { // in the first fault, the moment may never come
 			return r.atMoment(f)
 		}
 		return r.deaths(f)
@@ -412,7 +416,8 @@ func (r *drawn) late() chance.Distribution {
 	return must(chance.ParseDistribution("uniform:0s," + r.length().String()))
 }
 
-// kind draws a kind of message of the algorithm with probability 1/(none+1), and "" (all kinds) otherwise.
+// kind draws a kind of message of the algorithm with probability 1/(none+1); otherwise it returns "", for all
+// kinds.
 func (r *drawn) kind(none int) string {
 	if none > 0 && r.below(none+1) > 0 {
 		return ""
@@ -426,7 +431,7 @@ func (r *drawn) victim() effect.Target {
 	case which < 2:
 		return leader
 	case which == 2 && r.s.Spec.Coordinator != nil && !r.servers:
-		r.servers = true // once only: two faults of the coordinator may exclude each other
+		r.servers = true // only once: two faults of the coordinator may exclude each other
 		return effect.Target{Word: "coordinator"}
 	}
 	return someone
@@ -457,7 +462,7 @@ func (r *drawn) cut() effect.Cut {
 	return must(effect.ParseCut(words[word]))
 }
 
-// parts draws a cut into two groups, one way or both ways. Servers are in a group, or in neither.
+// parts draws a cut into two groups, one way or both ways. Either each server is in a group, or no server is.
 func (r *drawn) parts() effect.Cut {
 	total := r.s.Config.N
 	if total == 1 || r.below(2) == 0 {
@@ -483,8 +488,8 @@ func (r *drawn) flaps(f Fault) []Fault {
 	return []Fault{f}
 }
 
-// atMoment draws a kill, a pause or a cut of a node when it has sent or received a message, or when another
-// node has. In half of the cases it kills a node before, to cause an election.
+// atMoment draws a kill, a pause or a cut of a node, at the moment when the node or another one has sent or
+// received a message. In half of the cases it also draws an earlier kill, to cause an election.
 func (r *drawn) atMoment(f Fault) (all []Fault) {
 	switch r.below(4) {
 	case 0, 1:
@@ -499,7 +504,7 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 		f.When.Who = effect.Group{nodes.ID(r.below(r.s.total()))}
 	}
 	brief := r.below(2) == 0
-	if brief { // about one message delay
+	if brief { // lasts about one message delay
 		f.For = time.Duration(1+r.below(3)) * time.Millisecond
 	}
 	switch r.below(4) {
@@ -519,8 +524,8 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	return append(all, f)
 }
 
-// forGood draws whether a killed node stays down. At least one client restarts. It is likelier for algorithms
-// with a known flaw, which such crashes often show.
+// forGood draws whether a killed node stays down. At least one client restarts. A node is more likely to stay
+// down if the algorithm has a known flaw, since such crashes often show the flaw.
 func (r *drawn) forGood() bool {
 	r.kills++
 	one := 4
@@ -575,7 +580,7 @@ func (r *drawn) campaign(share float64) time.Duration {
 }
 
 // length draws a time of up to a tenth of the run, with equal probability for each power of two. In an
-// InsidePlan it takes the shorter of two draws: during a long fault, live nodes seem dead.
+// InsidePlan it takes the shorter of two draws, since live nodes seem dead during a long fault.
 func (r *drawn) length() time.Duration {
 	longest := max(time.Millisecond, r.s.Measured/10)
 	orders := bits.Len64(uint64(longest / time.Millisecond))
@@ -588,8 +593,8 @@ func (r *drawn) length() time.Duration {
 	return max(time.Millisecond, time.Duration(part).Truncate(time.Millisecond))
 }
 
-// surely makes the first fault of a plan, if it is one of links, hit messages of an election, of every kind.
-// If it hits messages by chance, it lasts for two elections.
+// surely changes the first fault of a plan, if it is a fault of links, so that it hits messages of an
+// election, of every kind. If it hits messages by chance, it lasts for two elections.
 func (r *drawn) surely(f Fault) Fault {
 	if !r.first || f.kind().Layer != effect.OfLinks {
 		return f
@@ -600,7 +605,7 @@ func (r *drawn) surely(f Fault) Fault {
 	f.Kind = ""
 	switch {
 	case f.Nth > 0:
-	case f.Breaks()&nodes.Timing != 0: // not longer: live nodes would seem dead
+	case f.Breaks()&nodes.Timing != 0: // no longer than needed, since live nodes would seem dead
 		f.For = max(f.For, min(2*workload.CampaignAfter, r.longEnough()))
 	default:
 		f.For = max(f.For, r.longEnough())
@@ -612,15 +617,16 @@ func (r *drawn) surely(f Fault) Fault {
 	return f
 }
 
-// longEnough returns how long a fault that begins with a campaign must last to hit one of its messages, or a
-// heartbeat.
+// longEnough returns how long a fault that begins with a campaign must last to hit a message of the campaign,
+// or a heartbeat.
 func (r *drawn) longEnough() time.Duration {
 	long := max(2*workload.CampaignAfter, r.s.Campaigns/8)
 	return min(long, max(time.Millisecond, r.s.Measured/10)).Truncate(time.Millisecond)
 }
 
-// grace returns within what time the scheme elects a leader after the last fault. A scheme without timeouts
-// elects when a node campaigns, so it is the time between campaigns. 0: unknown, or too long for this run.
+// grace returns the time within which the scheme elects a leader after the last fault. A scheme without
+// timeouts elects when a node campaigns, so its grace is the time between campaigns. 0: the grace is unknown,
+// or too long for this run.
 func (r *drawn) grace() time.Duration {
 	grace := r.s.Campaigns
 	if r.s.Stack != nil && r.s.Stack.Grace() > 0 {
@@ -632,7 +638,7 @@ func (r *drawn) grace() time.Duration {
 	return grace
 }
 
-// outage draws how long a node stays down: long enough to elect another.
+// outage draws how long a node stays down: long enough to elect another leader.
 func (r *drawn) outage() time.Duration {
 	grace := r.grace()
 	if grace == 0 {
@@ -642,7 +648,7 @@ func (r *drawn) outage() time.Duration {
 }
 
 // room delays a fault that may kill a leader until earlier such faults are over, and reports whether the run
-// is long enough. A node that dies before another is elected would show nothing.
+// is long enough for that. The death of a node before another leader is elected would show nothing.
 func (r *drawn) room(f *Fault) bool {
 	if r.grace() == 0 {
 		return true
@@ -654,7 +660,7 @@ func (r *drawn) room(f *Fault) bool {
 }
 
 // deaths draws kills: of one node, of one leader after the other, or of a leader and a second node before
-// another is elected. At least one client restarts. It returns nil if the run is too short.
+// another leader is elected. At least one client restarts. It returns nil if the run is too short.
 func (r *drawn) deaths(f Fault) []Fault {
 	forget := r.below(4) == 0
 	which := r.below(8)
@@ -684,9 +690,9 @@ func (r *drawn) deaths(f Fault) []Fault {
 	return []Fault{f}
 }
 
-// votersDie draws two kills in each of a few elections that a campaign begins: of one node when it begins,
-// and of one (perhaps the same) when it may have voted. They restart before the election is over. No other
-// node is killed in the run.
+// votersDie draws two kills in each of a few elections that a campaign begins. One kills a node when the
+// election begins, and one kills a node (perhaps the same) when it may have voted. Both nodes restart before
+// the election is over. No other node is killed in the run.
 func (r *drawn) votersDie(f Fault) []Fault {
 	r.kills, r.busy = r.s.Config.N, r.s.Measured
 	f.Effect, f.For = &effect.Kill{Who: someone}, time.Millisecond
@@ -700,7 +706,8 @@ func (r *drawn) votersDie(f Fault) []Fault {
 	return []Fault{f, again}
 }
 
-// leadersDie draws kills of up to three leaders in turn, if the run is long enough to elect them.
+// leadersDie draws kills of up to three leaders, one after the other, if the run is long enough to elect
+// them.
 func (r *drawn) leadersDie(f Fault, forget bool) (all []Fault) {
 	f.Effect = &effect.Kill{Who: leader, Forget: forget}
 	for count := 1 + r.below(3); len(all) == 0 || len(all) < count && f.At < r.s.Measured*6/10; {
@@ -712,8 +719,8 @@ func (r *drawn) leadersDie(f Fault, forget bool) (all []Fault) {
 	return all
 }
 
-// successorDies draws the kill of a leader and, while it is down, of a second node soon after a campaign:
-// perhaps the next leader, before all nodes know it.
+// successorDies draws the kill of a leader and, while the leader is down, of a second node soon after a
+// campaign. The second node is perhaps the next leader, which not all nodes know yet.
 func (r *drawn) successorDies(f Fault, forget bool) []Fault {
 	long := r.s.Measured / 5
 	first, second := f, f

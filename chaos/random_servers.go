@@ -10,18 +10,18 @@ import (
 	"turnstile/internal/chance"
 )
 
-// mostOfServers is how many faults a ServerPlan has at most, but for the kill that comes with a promotion.
+// mostOfServers is how many faults a ServerPlan has at most, apart from the kill that comes with a promotion.
 const mostOfServers = 3
 
 // ServerPlan draws a plan for a run about a service by a seed: one to three faults of its servers, of
 // connections between servers and clients, and of clients. lease is how long the service grants the lock or
 // the lead; faults last a little less or a little more. All begin in the first half of the run, at a time or
-// shortly after a client has requested, entered or left. All end before the last fifth of the run, but for a
+// shortly after a client has requested, entered or left. All end before the last fifth of the run, except a
 // promotion and the kill before it. Equal seeds draw equal plans.
 func ServerPlan(s *Scene, lease time.Duration, seed uint64) *Plan {
 	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s, lease: lease}
 	p := &Plan{About: "Drawn by a seed."}
-	const tries = 200 // most draw something that the run can carry out
+	const tries = 200 // most draws make faults that the run can carry out
 	for most, n := 1+r.below(mostOfServers), 0; len(p.Faults) < most && n < tries; n++ {
 		var more []Fault
 		for _, text := range r.texts() {
@@ -53,8 +53,8 @@ func MinorityRun(of Servers) time.Duration {
 	return (minorityAt + of.Recovers + minorityBeyond) * 5 / 4
 }
 
-// MinorityPlan draws a fault of one server by a seed. It lasts longer than the others, a majority, may take
-// to serve again.
+// MinorityPlan draws a fault of one server by a seed. It lasts longer than the other servers, which are a
+// majority, may take to serve again.
 func MinorityPlan(s *Scene, seed uint64) *Plan {
 	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s}
 	which := r.server()
@@ -104,7 +104,7 @@ func (r *serverDraw) texts() []string {
 	}
 	what, byRun, lasts := kinds[r.below(len(kinds))]()
 	parts := []string{what, fmt.Sprintf("at: %v", r.share(0.05, 0.5))}
-	if !byRun && r.oneIn(2) { // else the fault waits for its victim already
+	if !byRun && r.oneIn(2) { // a victim that the run determines is waited for anyway
 		parts = append(parts, r.moment())
 	}
 	if lasts {
@@ -113,7 +113,7 @@ func (r *serverDraw) texts() []string {
 	return []string{strings.Join(parts, ", ")}
 }
 
-// length draws how long a fault lasts: near the lease, or much shorter.
+// length draws how long a fault lasts: about as long as the lease, or much shorter.
 func (r *serverDraw) length() time.Duration {
 	shares := []float64{0.01, 0.1, 0.5, 0.9, 0.99, 1.05, 1.5, 2}
 	d := time.Duration(shares[r.below(len(shares))] * float64(r.lease)).Truncate(time.Millisecond)
@@ -182,7 +182,8 @@ func (r *serverDraw) ofConnections() (string, bool, bool) {
 	return fmt.Sprintf("cut: %s/%s%s", client, to, closes), byRun, true
 }
 
-// ofAnswers draws a lost answer. It closes the connection: else the client would wait for the answer forever.
+// ofAnswers draws a lost answer. The fault closes the connection, since the client would otherwise wait for
+// the answer forever.
 func (r *serverDraw) ofAnswers() (string, bool, bool) {
 	client, byRun := r.client()
 	return fmt.Sprintf("drop-answer: %s, nth: %d, close: true", client, 1+r.below(6)), byRun, false

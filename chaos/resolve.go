@@ -27,8 +27,8 @@ func ResolveMore(before, more []Fault, s *Scene, seed uint64) ([]Fault, error) {
 	return resolveBeside(before, more, s, seed, mostShared)
 }
 
-// resolveBeside resolves a plan beside the resolved faults before; both together may have at most most
-// faults.
+// resolveBeside resolves a plan for a run that has the resolved faults before. Both together may have at most
+// most faults.
 func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fault, error) {
 	r := resolver{s: s, down: map[nodes.ID][]span{}, hit: map[nodes.ID][]span{}}
 	for i := range before {
@@ -69,8 +69,8 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 			}
 		}
 	}
-	// Random victims are drawn last, among the nodes that no other fault has down.
-	for turn := range 3 { // faults with named victims, then random kills, then other random faults
+	// Random victims are drawn last, among the nodes that no other fault keeps down.
+	for turn := range 3 { // faults with named victims first, then random kills, then other random faults
 		for i := len(before); i < len(all); i++ {
 			if f := &all[i]; turnOf(f) == turn {
 				if err := r.name(f); err != nil {
@@ -98,7 +98,7 @@ type span struct{ from, to time.Duration }
 
 func (a span) touches(b span) bool { return a.from <= b.to && b.from <= a.to }
 
-// span returns when a resolved fault is in force by the plan.
+// span returns the interval in which the plan has a resolved fault in force.
 func (f *Fault) span(s *Scene) span {
 	if f.For == 0 {
 		return span{f.At, s.end()}
@@ -109,8 +109,8 @@ func (f *Fault) span(s *Scene) span {
 // A resolver names the victims of faults.
 type resolver struct {
 	s    *Scene
-	down map[nodes.ID][]span // when the plan has nodes down
-	hit  map[nodes.ID][]span // when other faults of nodes begin
+	down map[nodes.ID][]span // when the plan keeps each node down
+	hit  map[nodes.ID][]span // when other faults begin to hit each node
 }
 
 // name names the victims of a fault.
@@ -139,10 +139,10 @@ func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 	case effect.RingCut:
 		*cut = effect.RingOf(order)
 	case effect.GridCut:
-		*cut, _ = effect.GridOf(len(order)) // Check has made sure that they form one
+		*cut, _ = effect.GridOf(len(order)) // Check has made sure that the nodes form a grid
 	case effect.BridgeCut:
 		*cut = effect.CutInto(false, sorted(order[:(len(order)-1)/2]), sorted(order[(len(order)-1)/2+1:]))
-	case "majority": // with the servers
+	case "majority": // the servers are in the majority
 		*cut = r.s.apart(order[half+1:])
 	default:
 		of := cut.Of
@@ -154,7 +154,7 @@ func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 	return nil
 }
 
-// takeNote notes when a timed fault has nodes down, or hits them.
+// takeNote notes when a timed fault keeps nodes down, or begins to hit them.
 func (r *resolver) takeNote(f *Fault) {
 	if !f.Timed() {
 		return
@@ -188,7 +188,7 @@ func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) erro
 	case "random":
 		up := slices.DeleteFunc(r.shuffled(dice), func(id nodes.ID) bool { return r.meets(f, r.down[id]) })
 		free := slices.DeleteFunc(slices.Clone(up), func(id nodes.ID) bool { return r.meets(f, r.hit[id]) })
-		if f.downs() && len(free) >= t.Many { // else another fault would hit a node that is down
+		if f.downs() && len(free) >= t.Many { // otherwise another fault would hit a node that is down
 			up = free
 		}
 		if len(up) < t.Many {
@@ -236,7 +236,7 @@ func (s *Scene) apart(some effect.Group) effect.Cut {
 	return effect.CutInto(false, sorted(some), others)
 }
 
-// checkTogether returns an error about two faults that cannot hold together, or nil.
+// checkTogether returns an error about two faults that exclude each other, or nil.
 func checkTogether(all []Fault, s *Scene) error {
 	for i := range all {
 		b := &all[i]
@@ -244,8 +244,7 @@ func checkTogether(all []Fault, s *Scene) error {
 			continue
 		}
 		if other := comesTooLate(b, all, s); other != nil {
-			return b.mistake("at", "%v cannot hold together with %v: it has no effect on a node that is down", b,
-				other)
+			return b.mistake("at", "%v conflicts with %v, since it would hit a node that is down", b, other)
 		}
 		for j := range all[:i] {
 			a := &all[j]
@@ -253,14 +252,14 @@ func checkTogether(all []Fault, s *Scene) error {
 				if a.At > b.At {
 					a, b = b, a
 				}
-				return b.mistake("at", "%v cannot hold together with %v: %s", b, a, why)
+				return b.mistake("at", "%v conflicts with %v: %s", b, a, why)
 			}
 		}
 	}
 	return nil
 }
 
-// excludes returns why two faults cannot hold together, or "". A node that is down cannot be killed, and a
+// excludes returns why two faults cannot be in one run, or "". A node that is down cannot be killed, and a
 // clock has one rate at a time. A fault cannot hit a broker or server that is down or stands still, except
 // that connections of servers can always be cut.
 func (f *Fault) excludes(other *Fault, s *Scene) string {
@@ -291,7 +290,8 @@ func (f *Fault) excludes(other *Fault, s *Scene) string {
 	return ""
 }
 
-// lasts returns when a resolved fault acts: only at its beginning, if it acts once and for good.
+// lasts returns the interval in which a resolved fault acts: only its beginning, if it acts once and for
+// good.
 func (f *Fault) lasts(s *Scene) span {
 	if f.kind().Did != "" && f.ForGood() {
 		return span{f.At, f.At}
@@ -317,7 +317,8 @@ func (f *Fault) members() (all []port.Member) {
 	return all
 }
 
-// comesTooLate returns a kill if kills have all victims of f down when it begins, or nil. f is no kill.
+// comesTooLate returns a kill if all victims of f are down from kills when f begins; otherwise nil. It
+// returns nil if f is a kill itself.
 func comesTooLate(f *Fault, all []Fault, s *Scene) *Fault {
 	if f.downs() {
 		return nil

@@ -20,7 +20,7 @@ type Rules struct {
 type rule struct {
 	*Fault
 	shared *faultState
-	kinds  []bool // the kinds of messages that it is for
+	kinds  []bool // kinds of messages that the rule is for
 	shape  effect.Link
 }
 
@@ -73,12 +73,12 @@ func (r *Rules) NeedsBytes() bool {
 }
 
 // ofOneNetwork reports whether the fault hits messages of one network only. The kernel of a host drops
-// messages of both.
+// messages of both networks.
 func (f *Fault) ofOneNetwork() bool {
 	return f.Network != nil || f.kind().Carried() && f.kind().Role != port.Host
 }
 
-// isFor reports whether the rule is for a packet. A rule for the nth message counts it.
+// isFor reports whether the rule is for a packet. A rule for the nth message also counts the packet.
 func (x *rule) isFor(p *nodes.Packet) bool {
 	switch {
 	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance,

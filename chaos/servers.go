@@ -11,12 +11,12 @@ import (
 // Servers describes the servers of the service under test, for faults. The zero value is a run without a
 // service.
 type Servers struct {
-	Service  string `yaml:"service"`            // its name
-	Count    int    `yaml:"count"`              // that the run starts; 0: they ran already
-	Leads    bool   `yaml:"leads,omitempty"`    // one leads, or is the primary, and can be found
+	Service  string `yaml:"service"`            // name of the service
+	Count    int    `yaml:"count"`              // how many servers the run starts; 0: they run already
+	Leads    bool   `yaml:"leads,omitempty"`    // one server leads, or is the primary, and can be found
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
-	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other over links that can be cut
-	// Recovers is within what time they serve again while more than half are up and joined; 0: unknown.
+	Peers    bool   `yaml:"peers,omitempty"`    // servers talk to each other over links that can be cut
+	// Recovers is the time within which they serve again while more than half are up and joined; 0: unknown.
 	Recovers time.Duration `yaml:"recovers,omitempty"`
 	NoClock  string        `yaml:"no-clock,omitempty"` // why their clocks cannot be set; empty: they can
 }
@@ -29,10 +29,10 @@ func OfServers(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return f.ofServers() })
 }
 
-// checkServers checks that the run has the servers that the fault names, and that they can suffer it.
+// checkServers checks that the run has the servers that the fault names, and that the fault can hit them.
 func (f *Fault) checkServers(s *Scene) error {
 	k, of, sides := f.kind(), &s.Servers, effect.MembersIn(f.Effect)
-	between := len(sides) > 1 // servers and servers, not servers and clients
+	between := len(sides) > 1 // between servers, not between clients and servers
 	no := func(key, format string, args ...any) error {
 		return f.mistake(key, "%s: "+format, append([]any{f.What()}, args...)...)
 	}
@@ -78,8 +78,8 @@ func (f *Fault) checkServers(s *Scene) error {
 	return nil
 }
 
-// hitsVictim reports whether the fault hits the node that resolves its target. A fault of the holder's server
-// hits the server, not the holder.
+// hitsVictim reports whether the fault hits the node that determines its target. A fault of the holder's
+// server hits the server, not the holder.
 func (f *Fault) hitsVictim() bool {
 	return f.ByRun() && (!f.names(effect.ServerOfHolder) || effect.OfClients(f.Effect))
 }
@@ -89,7 +89,7 @@ func (f *Fault) namesServersByRun() bool {
 	return f.names(effect.LeadingServer) || f.names(effect.ServerOfHolder)
 }
 
-// names reports whether the fault names servers by a word.
+// names reports whether the fault names servers by this word.
 func (f *Fault) names(word string) bool {
 	return slices.ContainsFunc(effect.MembersIn(f.Effect), func(t effect.Target) bool { return t.Word == word })
 }
@@ -116,7 +116,7 @@ func (d *Driver) triedLater(f *fault, err error) bool {
 }
 
 // majorityJoined reports whether more than half of the servers are up and reach each other. Servers that a
-// fault has hit count as not joined until its consequences are over (Leaves).
+// fault has stopped or cut off count as not joined until its consequences are over (Leaves).
 func (d *Driver) majorityJoined(count int, now int64) bool {
 	down, apart := map[int]bool{}, map[[2]int]bool{}
 	for _, f := range d.faults {

@@ -34,7 +34,7 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 			nil, `"server holder" names no servers: write server 0, server 0-1 or server 0,2, each once, ` +
 				"server leader or server of holder"},
 		"promote: 0-1":                 {nil, `"0-1" names no server: write one number, as in 1`},
-		"promote: 1\nfor: 1s":          {nil, "line 4: a promotion is for good: leave out for"},
+		"promote: 1\nfor: 1s":          {nil, "line 4: a promotion is permanent: leave out `for`"},
 		"kill: server 0\nforget: true": {nil, "line 4: forget takes a restart: say after how long"},
 		"drop-answer: 1": {
 			nil, "say which answer is lost, counted from the beginning of the fault, as in nth: 1"},
@@ -52,7 +52,7 @@ func TestServersUnderKeysOfNodesAreChecked(t *testing.T) {
 		"clock: server 0\nby: 3s": {func(s *Scene) { s.Servers.NoClock = "written in Go" },
 			"the clocks of the servers of etcd cannot be set: written in Go"},
 		"clock: server 0":                  {nil, "say which, as in by: 3s or by: -3s"},
-		"clock: server 0\nby: 1s\nfor: 1s": {nil, "the clock of a server jumps once: leave out for"},
+		"clock: server 0\nby: 1s\nfor: 1s": {nil, "the clock of a server jumps once: leave out `for`"},
 		"clock: server 0\nrate: 2":         {nil, "clock of servers takes no rate"},
 		"kill: server 3":                   {nil, "there is no server 3: they are 0 to 2"},
 		"lag: server 0\nby: 1s": {nil,

@@ -18,36 +18,38 @@ import (
 // A SharedState is the state of the faults of a run, in memory that all its processes share. So a fault takes
 // effect everywhere at once, and if several nodes see the moment that it waits for, exactly one fires it.
 type SharedState struct {
-	declared *atomic.Uint64 // the latest turn of a leader
-	faults   []faultState   // by the number of the fault, less one
-	leaders  []leaderState  // by client
+	declared *atomic.Uint64 // highest turn that a leader has taken
+	faults   []faultState   // the state of fault n is at index n-1
+	leaders  []leaderState  // indexed by client
 	// unled counts how often this process has noted that a client does not lead any more (see Follow).
 	unled []uint64
 }
 
 // A leaderState says whether a client leads.
 type leaderState struct {
-	// turn orders the declarations of leaders: a later one has a higher turn. It is the time of the
-	// declaration, so turns of several hosts compare, unless another came at that time. 0: it does not lead.
+	// turn orders the declarations of leaders: a later declaration has a higher turn. It is the time of the
+	// declaration, or more if another leader has that turn, so turns on several hosts compare. 0: the client
+	// does not lead.
 	turn atomic.Uint64
-	term atomic.Uint64 // in which it leads
+	term atomic.Uint64 // term in which the client leads
 }
 
 // A faultState is the state of one fault. Times are in nanoseconds of the run; 0: not yet.
 type faultState struct {
-	armed atomic.Int64  // from when on it waits for its moment
-	seen  atomic.Uint64 // how many such moments have come, or messages that it may hit
-	claim atomic.Uint64 // the node that fired it, plus one
-	from  atomic.Int64  // in force from
-	to    atomic.Int64  // until, exclusive
-	hits  atomic.Uint64 // messages that it has hit
-	_     [2]uint64     // pads it to a cache line
+	armed atomic.Int64  // time from which the fault waits for its moment
+	seen  atomic.Uint64 // how many such moments have come, or how many messages that it may hit
+	claim atomic.Uint64 // node that fired the fault, plus one
+	from  atomic.Int64  // time from which the fault is in force
+	to    atomic.Int64  // time at which it is in force no longer
+	hits  atomic.Uint64 // how many messages the fault has hit
+	_     [2]uint64     // pads the state to a cache line
 }
 
 // first stands for time 0, the beginning of the run, since 0 means not yet.
 const first = 1
 
-// since reports whether something that holds from one time on holds at another; from 0: not yet.
+// since reports whether something that holds from a time on holds at another time. If from is 0, it does not
+// hold yet.
 func since(from, at int64) bool { return from == first || from != 0 && at >= from }
 
 // never is the end of a fault without a planned end.
@@ -146,7 +148,7 @@ func (s *faultState) victim() nodes.ID { return nodes.ID(s.claim.Load()) - 1 }
 
 // lead notes that a client has declared itself leader in a term, at a time.
 func (b *SharedState) lead(id nodes.ID, term uint64, at int64) {
-	b.leaders[id].turn.Store(0) // so no reader sees the new term with the old turn
+	b.leaders[id].turn.Store(0) // so that no reader sees the new term with the old turn
 	b.leaders[id].term.Store(term)
 	for {
 		before := b.declared.Load()
@@ -194,8 +196,8 @@ func CheckApart(faults []Fault) error {
 		if f.Timed() || f.target().Word == "leader" && f.When.IsZero() {
 			continue
 		}
-		return errors.New(f.String() + ": it waits for a moment at some node, and these hosts share no memory to " +
-			"tell each other that it has come: give it a time (at), or name the nodes that it hits")
+		return errors.New(f.String() + ": hosts without shared memory cannot tell each other that the moment has " +
+			"come: give the fault a time (at), or name its nodes")
 	}
 	return nil
 }
@@ -215,8 +217,8 @@ func OpenMirror(path string, clients int) (*SharedState, error) {
 	return openSharedState(path)
 }
 
-// Decided encodes the decisions of the driver, for Follow: the victim and the beginning and end of each
-// fault, and how often each client was noted not to lead.
+// Decided encodes the decisions of the driver, for Follow: the victim, the beginning and the end of each
+// fault, and how often the driver noted that a client does not lead.
 func (b *SharedState) Decided() (text []byte) {
 	add := func(x int64) { text = binary.AppendVarint(text, x) }
 	for i := range b.faults {

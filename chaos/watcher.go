@@ -9,23 +9,23 @@ import (
 )
 
 // A Watcher fires the faults that wait for something to happen at a node, at that node. Each node of a real
-// run has one, and they share the state.
+// run has a Watcher, and all share the state of the faults.
 type Watcher struct {
 	state    *SharedState
 	triggers []trigger
 	total    nodes.ID      // the number of clients
-	stops    []*faultState // of the faults that have stopped the node of this watcher
+	stops    []*faultState // states of the faults that have stopped the node of this watcher
 }
 
 // A trigger is what one fault waits for.
 type trigger struct {
 	*Fault
 	shared *faultState
-	group  effect.Group // nil: any
+	group  effect.Group // nodes at which the event counts; nil: all
 	what   port.HookKind
-	kinds  []bool // of messages
+	kinds  []bool // by kind of message: whether it counts
 	nth    uint64
-	done   int // in the middle of an input: after so many saves and sends
+	done   int // for a kill in the middle of an input: after how many saves and sends
 }
 
 // newWatcher returns the watcher of the faults of a run of so many clients.
@@ -58,7 +58,7 @@ func (w *Watcher) add(f *Fault, s *faultState, codec *nodes.Codec) (err error) {
 	case effect.MidInput(f.Effect) > 0:
 		t.what, t.group, t.done = port.OnMidInput, f.target().List, effect.MidInput(f.Effect)
 	case f.When.IsZero():
-		t.what, kind = port.OnEnter, "" // holder and successor
+		t.what, kind = port.OnEnter, "" // for holder and successor
 		if comes, known := victimComes[f.target().Word]; known {
 			t.what, kind = comes.what, comes.kind
 		}

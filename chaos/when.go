@@ -13,11 +13,11 @@ import (
 
 // A When is the moment that a fault waits for: something happens at a node for the nth time.
 type When struct {
-	Who   effect.Group // at one of these; nil: at any
-	Hosts effect.Group // at a node on one of these, if not nil
-	What  string       // requests, enters, exits, sends, receives or leads; empty: it waits for nothing
-	Kind  string       // of the message sent or received: a name, token or permit; empty: any
-	Nth   int          // 1: the first time
+	Who   effect.Group // nodes at which the event counts; nil: all
+	Hosts effect.Group // hosts whose nodes count; nil: see Who
+	What  string       // requests, enters, exits, sends, receives or leads; empty: the fault waits for nothing
+	Kind  string       // kind of the message sent or received: a name, token or permit; empty: any
+	Nth   int          // the fault waits for the nth such event, from 1
 }
 
 // An occasion is an event at a node with the word for it.
@@ -85,7 +85,7 @@ func ParseWhen(text string) (When, error) {
 		if near := suggest.Nearest(words[1], known); near != "" {
 			return When{}, fmt.Errorf("%q is not a moment: did you mean %s?", text, near)
 		}
-		return fail(fmt.Sprintf(", since what happens is %s", strings.Join(known, ", ")))
+		return fail(fmt.Sprintf(", since the event must be one of %s", strings.Join(known, ", ")))
 	}
 	w.What = words[1]
 	if len(words) == 3 {
@@ -97,16 +97,16 @@ func ParseWhen(text string) (When, error) {
 	return w, nil
 }
 
-// IsZero reports whether it waits for nothing.
+// IsZero reports whether the fault waits for nothing.
 func (w When) IsZero() bool { return w.What == "" }
 
-// occasion returns the event that it waits for.
+// occasion returns the event that the fault waits for.
 func (w *When) occasion() port.HookKind {
 	i := slices.IndexFunc(Occasions, func(o occasion) bool { return o.word == w.What })
 	return Occasions[i].what
 }
 
-// String writes it as ParseWhen reads it.
+// String writes the moment as ParseWhen reads it.
 func (w When) String() string {
 	if w.IsZero() {
 		return ""
@@ -127,10 +127,10 @@ func (w When) String() string {
 	return text
 }
 
-// MarshalText writes it as ParseWhen reads it.
+// MarshalText writes the moment as ParseWhen reads it.
 func (w When) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText is ParseWhen in place. Empty text is the zero When.
+// UnmarshalText reads a moment as ParseWhen does. Empty text is the zero When.
 func (w *When) UnmarshalText(text []byte) (err error) {
 	if len(text) == 0 {
 		*w = When{}

@@ -16,12 +16,12 @@ import (
 // A bar shows the progress of a command: a bar on a terminal, and a line a minute elsewhere. A nil bar shows
 // nothing.
 type bar struct {
-	to    *progressbar.ProgressBar // nil: no terminal
+	to    *progressbar.ProgressBar // draws on a terminal; nil: there is no terminal
 	lines lines
 	shown time.Time // when show was called last
 }
 
-// barSteps is how finely the bar divides what there is to do.
+// barSteps is how many steps the bar has from begin to end.
 const barSteps = 1000
 
 // long is how long a command may take without an announcement.
@@ -37,8 +37,8 @@ func (a *app) newBar(off bool, takes time.Duration) *bar {
 	return a.newBarFrom(off, firstLine(takes))
 }
 
-// firstLine returns when the first line of progress is due without a terminal: a minute if the command was
-// announced, and else sooner.
+// firstLine returns when the first line of progress is due if there is no terminal: after a minute if the
+// command was announced, else sooner.
 func firstLine(takes time.Duration) time.Duration {
 	if takes >= long {
 		return time.Minute
@@ -46,7 +46,8 @@ func firstLine(takes time.Duration) time.Duration {
 	return long
 }
 
-// newBarFrom is newBar for a command that has printed how long it takes. Its first line is due after first.
+// newBarFrom is like newBar, for a command that has printed how long it takes. The first line is due after
+// first.
 func (a *app) newBarFrom(off bool, first time.Duration) *bar {
 	if off {
 		return nil
@@ -75,11 +76,11 @@ func (b *bar) show(done float64, text string) {
 		b.lines.show(done, text)
 		return
 	}
-	b.to.Set(min(int(done*barSteps), barSteps-1)) // the library ends a full bar
+	b.to.Set(min(int(done*barSteps), barSteps-1)) // a full bar would end
 	b.to.Describe(text)
 }
 
-// due reports whether the bar may be drawn again: at most ten times a second.
+// due reports whether the bar may be drawn again: this is at most ten times a second.
 func (b *bar) due() bool { return b != nil && time.Since(b.shown) >= 100*time.Millisecond }
 
 func (b *bar) clear() {
@@ -99,7 +100,7 @@ type lines struct {
 
 	mu    sync.Mutex
 	text  string
-	timer *time.Timer // of the next line; nil: no step has begun, or the bar was cleared
+	timer *time.Timer // prints the next line; nil: no step has begun, or the bar was cleared
 }
 
 func (l *lines) show(done float64, text string) {
@@ -117,7 +118,7 @@ func (l *lines) print() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.timer == nil {
-		return // clear came first
+		return // the bar was cleared before
 	}
 	fmt.Fprintf(l.out, "orchestrator: after %s: %s\n", format.Duration(time.Since(l.began).Round(time.Second)),
 		l.text)

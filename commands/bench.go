@@ -61,11 +61,11 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 // A benchCall is one call of bench.
 type benchCall struct {
 	runCommand
-	bench.Options // as asked for
+	bench.Options // options as the flags ask for them
 	Spec          *spec
 	Problem       *check.Problem
 	Simulated     bool
-	job           *bench.Job // from the options, once they are resolved
+	job           *bench.Job // made from the options, once they are resolved
 	regions       string     // path of the file of regions
 	faults        faultFlags
 	explain       bool
@@ -141,8 +141,8 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	group(f, outputFlags)
 }
 
-// addOptions adds the flags of the options that the runs of the command may have: the options of real runs
-// only, or all others.
+// addOptions adds the flags of the options that the runs of the command may have: options of real runs only
+// if real is set, else all others.
 func (c *benchCall) addOptions(f *pflag.FlagSet, real bool) {
 	for _, o := range option.Table {
 		switch {
@@ -164,8 +164,8 @@ func (c *runCommand) mayHave(o *option.Option) bool {
 	return slices.ContainsFunc(c.problems, func(p *check.Problem) bool { return o.Is(p.Load) })
 }
 
-// resolve works out the job that the flags ask for. If two flags contradict each other, the higher rank wins,
-// as the command line over a file; of equal ranks it is an error.
+// resolve works out the job that the flags ask for. If two flags contradict each other, the flag of the
+// higher rank wins; for example, the command line wins over a file. If their ranks are equal, it is an error.
 func (c *benchCall) resolve(s settings) error {
 	if err := cmp.Or(c.required.parse(), checkSet(&c.setup)); err != nil {
 		return err
@@ -189,26 +189,26 @@ func (c *benchCall) resolve(s settings) error {
 		return err
 	}
 	if !s.given("seed") {
-		c.Seed = uint64(rand.Uint32()) // short enough to read out
+		c.Seed = uint64(rand.Uint32()) // a short seed can be read aloud
 	}
 	if c.Config, err = s.checkOptions(c.known, c.Spec, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
 	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
-		c.Brokers = c.Hosts // one on each
+		c.Brokers = c.Hosts // one broker on each host
 	}
-	draft, _ := bench.NewDraft(c.Table, c.Options, c.Spec, c.Simulated) // Resolve returns the error
+	draft, _ := bench.NewDraft(c.Table, c.Options, c.Spec, c.Simulated) // a later Resolve returns the same error
 	c.Options = *draft.Options
 	scene := draft.Scene()
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
 		return err
 	}
-	if scene.Measured != c.Duration { // by the plan
+	if scene.Measured != c.Duration { // the plan has set a duration
 		c.Duration = scene.Measured
 		c.resolveEnd(s)
 	}
 	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // set for other algorithms
+	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // set for other runs
 		c.Multicast = false
 	}
 	*draft.Options = c.Options
@@ -232,11 +232,11 @@ func (c *benchCall) checkControl(s settings) error {
 	return nil
 }
 
-// row returns the row that the run is about: of an algorithm, a service or a foreign program.
+// row returns the row that the run is about, which describes an algorithm, a service or a foreign program.
 func (c *benchCall) row(s settings) (*spec, error) {
 	row, err := c.Find(c.Algorithm)
 	if err == nil && !slices.Contains(c.problems, check.ProblemOf(row)) && s.rank("algo") < byFlag {
-		delete(s, "algo") // a file or variable set it for other runs
+		delete(s, "algo") // a file or variable set --algo for other runs
 		c.Algorithm = c.algorithm
 	}
 	if used, err := c.useService(s); used || err != nil {
@@ -297,8 +297,8 @@ func exitStatus(r *runs.Run, err error) int {
 // A runCommand has the differences between the commands that make runs: bench, simulate and elect.
 type runCommand struct {
 	known
-	algorithm string // the default
-	nodes     int    // the default
+	algorithm string // default algorithm
+	nodes     int    // default number of nodes
 	find      func(k known, name string) (*spec, error)
 	problems  []*check.Problem // the problems that its runs may be about
 }
@@ -329,8 +329,8 @@ func (c *runCommand) table() []*spec {
 	return c.with(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
 }
 
-// resolveDemand works out the load. It refuses options of the other problem on the command line, and drops
-// them if a file or variable set them, which are for other runs too.
+// resolveDemand works out the load. It refuses options that are only for the other problem if they are on the
+// command line. It drops them if a file or variable has set them, since these are for other runs too.
 func (c *benchCall) resolveDemand(s settings) error {
 	var extra []string
 	for _, o := range option.Table {
@@ -396,7 +396,7 @@ func (c *benchCall) run(ctx context.Context, a *app) error {
 	return err
 }
 
-// make is run, and returns the run; nil: it did not begin.
+// make does what run does, and returns the run; nil: it did not begin.
 func (c *benchCall) make(ctx context.Context, a *app) (*runs.Run, error) {
 	r, err := c.begin(ctx, a)
 	if r == nil {
@@ -489,13 +489,13 @@ type required struct {
 	all   []compare.Requirement
 }
 
-// add adds the flag.
+// add adds the flag --require.
 func (r *required) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of every trial, such as "+
-		"'wait_us_p99<50ms'; if one does not hold, the exit status is 1; several times for several")
+	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of each trial, as in "+
+		"'wait_us_p99<50ms'; if it fails, the exit status is 1; may be given several times")
 }
 
-// parse reads what the flag was given.
+// parse reads the conditions that --require was given.
 func (r *required) parse() error {
 	for _, text := range r.texts {
 		one, err := compare.ParseRequirement(text)
@@ -584,7 +584,7 @@ func programWords(add func(flag, text string), c nodes.Config) {
 			switch option {
 			case site.EndpointOption:
 				add(option, value)
-			case site.ServerVersionOption, site.ClientVersionOption: // found by the run, not given
+			case site.ServerVersionOption, site.ClientVersionOption: // the run finds them itself
 			default:
 				with = append(with, option+"="+value)
 			}

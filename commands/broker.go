@@ -43,13 +43,13 @@ func brokerCommand() Command {
 	}
 }
 
-// addPiped adds the flag of a command that runs start.
+// addPiped adds the flag --piped of a command that is started by a run.
 func addPiped(f *pflag.FlagSet, on *bool) {
 	f.BoolVar(on, "piped", false, "serve a run: read orders from standard input, and end with it")
 	f.MarkHidden("piped")
 }
 
-// served gives an error of a process that a run has started its exit status.
+// served adds an exit status to the error of a process that a run has started.
 func served(err error) error {
 	if err != nil {
 		return failure{err, 2}
@@ -95,7 +95,7 @@ func (c *brokerCall) run(ctx context.Context, a *app) error {
 	}
 	defer s.Shutdown()
 	if _, err := fmt.Fprintf(a.stdout, "nats://%s@%s\n", token, s.Addr()); err != nil {
-		return err // nobody could use it
+		return err // without its URL, no client could use the broker
 	}
 	<-ctx.Done()
 	return nil

@@ -15,12 +15,12 @@ import (
 	"turnstile/results"
 )
 
-// The exit statuses beside check.Outcome's.
+// The exit statuses besides those of check.Outcome.
 const (
 	usage     = 64  // wrong usage, as in sysexits.h
 	unreached = 69  // a server, a host or a run cannot be reached, as in sysexits.h
-	unwritten = 74  // output could not be written, as in sysexits.h, with any verdict
-	bySignal  = 128 // plus the number of the signal, as in shells
+	unwritten = 74  // output could not be written, as in sysexits.h, whatever the verdict
+	bySignal  = 128 // 128 plus the number of the signal, as in shells
 )
 
 // A program is the set of algorithms that this program knows, and how it starts a node.
@@ -34,23 +34,23 @@ type app struct {
 	program
 	stdout, stderr io.Writer
 	stdin          io.Reader
-	args           []string // of the command
-	status         int      // to exit with, if there is no error
+	args           []string // arguments of the command
+	status         int      // exit status if there is no error
 	diskFull       bool     // something could not be stored
 	manual         bool     // commands print their whole help
 
-	document io.Writer // standard output, if --json asks for the rows of a table; nil: people read the table
+	document io.Writer // standard output, if --json asks for rows of a table; nil: no JSON is asked for
 }
 
-// onlyRows discards the output for people from then on, if --json asks for rows.
+// onlyRows discards all later output for people, if --json asks for rows.
 func (a *app) onlyRows(asked bool) {
 	if asked {
 		a.document, a.stdout = a.stdout, io.Discard
 	}
 }
 
-// trouble is the writer for failures: standard error beside a JSON document, which it would spoil, and else
-// standard output.
+// trouble returns the writer for failures: standard error if a JSON document is asked for, which they would
+// spoil; otherwise standard output.
 func (a *app) trouble() io.Writer {
 	if a.document != nil {
 		return a.stderr
@@ -58,7 +58,8 @@ func (a *app) trouble() io.Writer {
 	return a.stdout
 }
 
-// writeRows prints the rows of a table as JSON, if --json asks for it. The output remembers a failure.
+// writeRows prints the rows of a table as JSON, if --json asks for it. An error of writing is kept by the
+// output.
 func writeRows[R any](a *app, rows []R) {
 	if a.document != nil {
 		terminal.PrintJSON(a.document, objectsOf(rows))
@@ -87,8 +88,8 @@ func addDryRun(f *pflag.FlagSet, asked *bool) {
 
 // A dryRun is what --dry-run --json prints.
 type dryRun struct {
-	Runs    int     `json:"runs"`    // still to make
-	Seconds float64 `json:"seconds"` // about how long they take on an idle machine
+	Runs    int     `json:"runs"`    // runs that are still to be made
+	Seconds float64 `json:"seconds"` // about how long these runs take on an idle machine
 }
 
 // tellDryRun prints how many runs a command would make, for people or as JSON.

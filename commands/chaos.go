@@ -59,13 +59,13 @@ type chaosCall struct {
 	known known
 	study.Campaign
 	algorithms []string
-	grid       study.Calm // of runs without faults
-	calm       int        // how many of the grid are made
-	compared   int        // real runs that are compared with simulated ones
+	grid       study.Calm // configurations for runs without faults
+	calm       int        // how many runs of the grid are made
+	compared   int        // how many real runs are compared with simulated ones
 	noProgress bool
 	json       bool
 	tallies    []map[string]any
-	services   serviceHunt // replaces the algorithms, if asked for
+	services   serviceHunt // if asked for, it replaces the campaign about algorithms
 }
 
 func chaosCommand(k known) Command {
@@ -243,12 +243,12 @@ func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.
 			continue
 		}
 		wrong++
-		if r.Options.Algorithm == "" { // it failed before the run
+		if r.Options.Algorithm == "" { // the plan failed before its run began
 			a.printWrong(&c.Experiment, r.Spec.Name, "", r)
 			continue
 		}
 		a.printWrong(&c.Experiment, r.Spec.Name, commandOf(r.Spec, &r.Options, !r.Simulated, r.Plan), r)
-		if r.Simulated && !shrunk[r.Spec.Name] && a.document == nil { // shrinking takes time: one per algorithm
+		if r.Simulated && !shrunk[r.Spec.Name] && a.document == nil { // shrinking is slow: one plan per algorithm
 			shrunk[r.Spec.Name] = true
 			a.printShrunk(ctx, r.Job)
 		}
@@ -334,7 +334,7 @@ func printTallies(out io.Writer, tallies []study.Tally) {
 	}
 }
 
-// tallyEntries returns the lines of these tables as --json prints them.
+// tallyEntries returns the lines of the tables of tallies as --json prints them.
 func tallyEntries(tallies []study.Tally, simulated bool) (all []map[string]any) {
 	for i := range tallies {
 		if t := &tallies[i]; t.Plans > 0 {
@@ -351,8 +351,9 @@ func tallyEntries(tallies []study.Tally, simulated bool) (all []map[string]any) 
 
 // printTable prints the tallies of algorithms of one problem.
 func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
-	t := terminal.Table{Head: []string{"", "plans", "inside its model", "outside", problem.Many, "valid",
-		"blocked outside its model", "inconclusive", "violated inside", "outside", "faults that hit nothing"}}
+	t := terminal.Table{Head: []string{"", "plans", "inside the model", "outside", problem.Many, "valid",
+		"stalled or unfair outside", "inconclusive", "violated inside", "violated outside",
+		"faults that hit nothing"}}
 	for i := range tallies {
 		of := &tallies[i]
 		name := of.Spec.Name
@@ -366,17 +367,17 @@ func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
 	t.Print(out)
 }
 
-// A serviceHunt is what a call of chaos with --services makes.
+// A serviceHunt has the settings of a call of chaos with --services.
 type serviceHunt struct {
 	study.Hunt
 	asked bool
-	only  []string // services; empty: all
+	only  []string // services to hunt in; empty: all
 }
 
-// huntSet is the name of its set, unless the user gives one.
+// huntSet is the default name of the set of a hunt.
 const huntSet = "hunt"
 
-// huntFlags go only with --services, and campaignFlags only without.
+// huntFlags are allowed only with --services, and campaignFlags only without it.
 var (
 	huntFlags     = []string{"only", "plans", "first", "limit", "workers", "shrink"}
 	campaignFlags = []string{"algo", "simulated", "real", "calm", "compare", "receive"}
@@ -545,7 +546,7 @@ func (h *serviceHunt) tell(a *app, total map[study.HuntClass]int, before int,
 	}
 	found := total[study.HuntFinding]
 	unknown := total[study.HuntInconclusive] + total[study.HuntBusy]
-	fmt.Fprintf(a.stdout, "\n%s of %d made with seed %d, %d of them now%s.\n",
+	fmt.Fprintf(a.stdout, "\n%s of %d have run with seed %d, %d of them in this call%s.\n",
 		english.Count(len(h.Done), "plan", "plans"), h.Plans, h.Seed, len(h.Done)-before, rate)
 	fmt.Fprintf(a.stdout, "%s, %d inconclusive or busy, %d outside the model, %d valid.\n",
 		english.Count(found, "finding", "findings"), unknown, total[study.HuntOutside],

@@ -27,7 +27,7 @@ type need struct {
 var (
 	survivals = []need{
 		{"goes on after any client crashes", []string{"dead-idle", "dead-waiter", "dead-holder"}},
-		{"and after its coordinator crashes too", []string{"dead-idle", "dead-waiter", "dead-holder",
+		{"goes on after any client or the coordinator crashes", []string{"dead-idle", "dead-waiter", "dead-holder",
 			"dead-coordinator"}},
 		{"goes on after messages are lost", []string{"lossy-links", "lost-token", "lost-request", "lost-reply"}},
 		{"goes on after a partition is healed", []string{"split-brain", "half-cut", "holder-in-minority",
@@ -46,29 +46,31 @@ func TestChoiceTable(t *testing.T) {
 		runs = append(runs, records(t, more)...)
 	}
 	var table strings.Builder
-	table.WriteString("| you need | take | by |\n|---|---|---|\n")
+	table.WriteString("| you need | take | measured or shown by |\n|---|---|---|\n")
 	line := func(need, take, by string) { fmt.Fprintf(&table, "| %s | %s | %s |\n", need, take, by) }
-	line("fewest messages, clients always want in", best(runs, "saturated", "messages_per_entry", false),
-		"messages per entry, 64 nodes, saturated")
-	line("fewest messages, clients seldom want in", best(runs, "open", "messages_per_entry", false),
+	line("fewest messages per entry, clients always request",
+		best(runs, "saturated", "messages_per_entry", false), "messages per entry, 64 nodes, saturated")
+	line("fewest messages per entry, clients seldom request", best(runs, "open", "messages_per_entry", false),
 		"messages per entry, 64 nodes, 100 requests/s in all")
 	line("most entries per second over a network", best(runs, "saturated", "entries_per_s", true),
 		"entries/s, 64 nodes, latency 0.8 to 1.2 ms, hold 100 µs")
-	line("shortest wait when clients seldom want in", best(runs, "open", "wait_us_p50", false),
+	line("shortest wait, clients seldom request", best(runs, "open", "wait_us_p50", false),
 		"median wait, 64 nodes, 100 requests/s in all")
 	for _, n := range survivals {
 		line(n.says, survivors(mutex.Table, n.plans), "plans "+inCode(n.plans))
 	}
-	line("assumes nothing for its safety", sound(mutex.Table, func(r *row.Row) bool { return r.Safe == 0 }),
-		"its row")
-	line("several units, as readers and writers do", sound(mutex.Table, func(r *row.Row) bool {
+	line("safe under any loss, duplication, crash or delay", sound(mutex.Table, func(r *row.Row) bool {
+		return r.Safe == 0
+	}), "`list NAME`")
+	line("a resource with several units, as for readers and writers", sound(mutex.Table, func(r *row.Row) bool {
 		return r.Units.Most > 1
-	}), "its row")
-	line("fence numbers", sound(mutex.Table, func(r *row.Row) bool { return r.Fenced }), "its row")
+	}), "`list NAME`")
+	line("entries carry fence numbers", sound(mutex.Table, func(r *row.Row) bool { return r.Fenced }),
+		"`list NAME`")
 	wantTable(t, algorithmsPage, "which do I take", table.String())
 
 	table.Reset()
-	table.WriteString("| you need of a leader | take | by |\n|---|---|---|\n")
+	table.WriteString("| you need of a leader | take | shown by |\n|---|---|---|\n")
 	line("one leader in a partition", oneLeader(t),
 		"the set [split-brain](../results/published/split-brain/README.md)")
 	for _, n := range elections {

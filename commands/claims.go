@@ -24,9 +24,10 @@ import (
 	"turnstile/judge/check"
 )
 
-// lectures are the texts that make claims, and the claims. The head of docs/claims.yaml describes the keys.
+// lectures are the claims, and the texts that make them. Comments at the top of docs/claims.yaml describe the
+// keys.
 type lectures struct {
-	Sources map[string]string `yaml:"sources" json:"sources"` // titles, by the letters of claims
+	Sources map[string]string `yaml:"sources" json:"sources"` // title of each text, by its letter, as in J6
 	Claims  []*claim          `yaml:"claims" json:"claims"`
 }
 
@@ -51,7 +52,8 @@ type claimRun struct {
 	Prints  string `yaml:"prints" json:"prints"`
 }
 
-// A claimTest is a call of go test. A test that plays a story with a rule changed has that rule and its end.
+// A claimTest is a call of go test. If is the rule that the test changes in a story, and Then is how the
+// story ends; both may be empty.
 type claimTest struct {
 	Test string `yaml:"test" json:"test"`
 	If   string `yaml:"if" json:"if"`
@@ -140,8 +142,8 @@ func (c *claimsCall) run(ctx context.Context, a *app) error {
 	return runClaims(ctx, a, chosen)
 }
 
-// choose returns the claims that have one of the names or are of the text. It returns an error if there is no
-// such claim or text.
+// choose returns the claims that have one of the names, or that the text source makes. It returns an error if
+// there is no such claim or text.
 func (l *lectures) choose(names []string, source string, all bool) (chosen []*claim, err error) {
 	if source != "" && l.Sources[source] == "" {
 		return nil, fmt.Errorf("--source: there is no text %q; there are: %s", source,
@@ -176,11 +178,12 @@ func (l *lectures) list(w io.Writer) {
 		says := strings.TrimSuffix(c.Says+"; not shown: "+c.Lacks, "; not shown: ")
 		fmt.Fprint(w, labelled(fmt.Sprintf("%-4s %-18s", c.ID, word), says))
 	}
-	fmt.Fprintf(w, "\n%s claims NAME runs one, --source a text, --all all.\n", terminal.Invoked())
+	fmt.Fprintf(w, "\n%s claims NAME runs one claim, --source LETTER those of one text, --all all of them.\n",
+		terminal.Invoked())
 }
 
-// runClaims makes the runs of claims, of as many claims at a time as there are processors. It prints each
-// claim when those before it are printed.
+// runClaims makes the runs of claims, of as many claims at a time as there are processors. It prints the
+// claims in their order.
 func runClaims(ctx context.Context, a *app, chosen []*claim) error {
 	folder, err := os.MkdirTemp("", "turnstile-claims-")
 	if err != nil {
@@ -290,11 +293,11 @@ func (r *claimRun) run(ctx context.Context, p program, folder string) (outcome c
 	printed := strings.Split(strings.TrimSpace(out.String()), "\n")
 	undecided := status == check.Inconclusive.ExitCode() || status == check.Overloaded.ExitCode()
 	switch {
-	case r.Needs != "" && status == usage, // the server that it needs is not installed
-		processes && undecided && status != r.Status: // the machine is busy
+	case r.Needs != "" && status == usage, // the server that the run needs is not installed
+		processes && undecided && status != r.Status: // the machine is too busy
 		return check.Inconclusive, append([]string{"shows nothing:"}, printed...)
 	case status != r.Status:
-		wrong := fmt.Sprintf("NOT AS SAID: it ends with status %d, not %d:", status, r.Status)
+		wrong := fmt.Sprintf("NOT AS SAID: the exit status is %d, and the claim expects %d:", status, r.Status)
 		return check.Violated, append([]string{wrong}, printed...)
 	}
 	rest := printed

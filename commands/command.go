@@ -11,21 +11,21 @@ import (
 	"turnstile/results"
 )
 
-// A Command is a word of the command line: its help, its flags and arguments, and its work.
+// A Command is a command of the program: its help, its flags and arguments, and the function that runs it.
 type Command struct {
-	Name                 string // with its arguments, as in show [RUN]
-	Group                string // in which the help of the program lists it
+	Name                 string // name with arguments, as in show [RUN]
+	Group                string // group of commands in the help of the program; see makesRun
 	Short, Help, Example string
-	More                 string // the part of the help that only --help-all prints
+	More                 string // part of the help that only --help-all prints
 	Hidden               bool
-	Options              func(*cobra.Command) // adds its flags
-	Args                 cobra.PositionalArgs // checks its arguments; nil: it takes only flags
-	Complete             cobra.CompletionFunc // of its arguments
-	Instead              string               // the flag of another output, which excludes --json
-	Check                func(settings) error // checks its flags before Run
-	Notes                bool                 // it prints which flags a file or variable has set
-	Raw                  bool                 // its arguments are not read as flags
-	Piped                *bool                // true: a run has started it; files and variables do not count
+	Options              func(*cobra.Command) // adds the flags of the command
+	Args                 cobra.PositionalArgs // checks the arguments; nil: the command takes only flags
+	Complete             cobra.CompletionFunc // completes the arguments
+	Instead              string               // flag for another form of output, which excludes --json
+	Check                func(settings) error // checks the flags before Run
+	Notes                bool                 // the command prints which flags a file or variable has set
+	Raw                  bool                 // words after the name are arguments, even if they look like flags
+	Piped                *bool                // a run has started the command; files and variables set no flags
 	Run                  runner
 	Below                []Command
 }
@@ -91,7 +91,7 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 	return c.meant(c.Run(cmd.Context(), a), a.args)
 }
 
-// meant adds to an error a command below this one, if the argument may be its misspelt name.
+// meant adds to an error the name of a subcommand, if the first argument may be a misspelling of it.
 func (c *Command) meant(err error, args []string) error {
 	var below []string
 	for _, b := range c.Below {
@@ -106,8 +106,8 @@ func (c *Command) meant(err error, args []string) error {
 	return err
 }
 
-// onStored returns the runner of a command about a stored run or set. open finds it by the argument, or as
-// the latest run, below the folder of all result sets.
+// onStored returns the runner of a command about a stored run or set. open finds the run or set that the
+// argument names, in the folder of all result sets. Without an argument it finds the latest run.
 func onStored[T any](root *string, open func(root, ref string) (T, error),
 	do func(context.Context, *app, T) error) runner {
 	return func(ctx context.Context, a *app) error {

@@ -8,11 +8,11 @@ const (
 	makesMany    = "Many runs:"
 	readsStored  = "Stored runs:"
 	saysWhatIs   = "What there is:"
-	hiddenInHelp = "" // programs that runs start
+	hiddenInHelp = "" // commands that are started by runs
 )
 
 // Commands returns all commands, in the order in which help lists them. The commands about stored runs are
-// below runs; the common ones of them are also beside it.
+// subcommands of runs; the common ones are also commands of the program.
 func Commands(table catalog.Table) []Command {
 	k := known{table}
 	show, verify, rerun := showCommand(k), verifyCommand(k), rerunCommand(k)
@@ -42,7 +42,8 @@ func Commands(table catalog.Table) []Command {
 	return all
 }
 
-// listOf returns a copy of a command under another name, to be put below it: hosts list is hosts.
+// listOf returns a copy of a command under another name. As a subcommand, the copy does the same as the
+// command: hosts list is hosts.
 func listOf(c Command, name string) Command {
 	c.Name = name
 	return c

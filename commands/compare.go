@@ -130,7 +130,8 @@ func (c *compareCall) parseAbove() (share float64, err error) {
 	}
 	for _, m := range c.Metrics {
 		if compare.BetterOf(m) == "" {
-			return 0, fmt.Errorf("--fail-above: neither more nor less %s is worse: leave it out of --metric", m)
+			return 0, fmt.Errorf("--fail-above: neither a higher nor a lower value of %s is worse: "+
+				"leave it out of --metric", m)
 		}
 	}
 	return percent / 100, nil
@@ -229,11 +230,11 @@ func (c *compareCall) printComparison(a *app, args []string, made *compare.Compa
 
 // A comparisonDocument is what --json prints.
 type comparisonDocument struct {
-	Compared []string `json:"compared"` // as it was named
+	Compared []string `json:"compared"` // names of the compared sides, as the user gave them
 	*compare.Comparison
-	Alike  map[string]string   `json:"alike"`  // the columns in which all trials agree
-	Differ map[string][]string `json:"differ"` // other columns, with the value of each group or side
-	Lines  []text.Object       `json:"lines"`  // as in CSV
+	Alike  map[string]string   `json:"alike"`  // columns in which all trials agree
+	Differ map[string][]string `json:"differ"` // the other columns, with the value of each group or side
+	Lines  []text.Object       `json:"lines"`  // lines of the comparison, as in CSV
 }
 
 func documentOf(args []string, made *compare.Comparison) comparisonDocument {
@@ -290,7 +291,7 @@ func printComparison(w io.Writer, args []string, made *compare.Comparison) {
 	for _, metric := range made.Unmeasured {
 		printWrapped(w, "", string(metric)+": no valid trial has measured it")
 	}
-	from := 0 // the first line of a metric
+	from := 0 // index of the first line of the current metric
 	for i, l := range made.Lines {
 		if i+1 == len(made.Lines) || made.Lines[i+1].Metric != l.Metric {
 			printMetric(w, made.Lines[from:i+1])
@@ -315,7 +316,7 @@ func trialsOf(g *compare.Group) string {
 		words[len(words)-1] += fmt.Sprintf(" (%d %s)", g.Interrupted, results.Interrupted)
 	}
 	if g.Repeated > 0 {
-		words = append(words, fmt.Sprintf("%d left out, with the seed of another", g.Repeated))
+		words = append(words, fmt.Sprintf("%d left out as repetitions of a trial with the same seed", g.Repeated))
 	}
 	return strings.Join(words, ", ")
 }
@@ -323,7 +324,7 @@ func trialsOf(g *compare.Group) string {
 // A comparisonRow is a row of the table of one metric, or a text between two rows.
 type comparisonRow struct {
 	name, median, difference, rest string
-	first, text                    string // the text, and the label before its first line
+	first, text                    string // if it is a text: the text, and the label before its first line
 }
 
 // printMetric prints the lines of one metric: a row for each baseline and each group.
@@ -345,7 +346,7 @@ func printMetric(w io.Writer, lines []compare.Line) {
 		case l.P.Known():
 			row.difference = u.interval(true, l.Difference, l.DifferenceLow, l.DifferenceHigh)
 			row.rest = fmt.Sprintf("p %s, Holm %s", format.Probability(l.P), format.Probability(l.PHolm))
-		case l.Difference.Known(): // without an interval: it is exact, or the trials are too few
+		case l.Difference.Known(): // there is no interval: the difference is exact, or the trials are too few
 			row.difference = u.interval(true, l.Difference)
 		}
 		rows = append(rows, row)
@@ -371,7 +372,7 @@ func printMetric(w io.Writer, lines []compare.Line) {
 
 // printRows prints the rows of a metric. Names have lines of their own if they do not fit.
 func printRows(w io.Writer, rows []comparisonRow) {
-	var name, median, difference, rest int // widths
+	var name, median, difference, rest int // widths of the columns
 	for _, r := range rows {
 		name, median = max(name, len(r.name)), max(median, utf8.RuneCountInString(r.median))
 		difference, rest = max(difference, utf8.RuneCountInString(r.difference)), max(rest, len(r.rest))

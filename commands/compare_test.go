@@ -35,7 +35,8 @@ func TestComparisonsAreNotWide(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"trials  a: 6 valid (2 of them CPU-bound), 1 violated, 3 left out, with the seed of another\n",
+		"trials  a: 6 valid (2 of them CPU-bound), 1 violated, 3 left out as repetitions of a trial with the\n" +
+			"        same seed\n",
 		"  ricart-agrawala-fault-tolerant\n", "  a  >5.00  baseline\n  b  -\n    ~ too few trials",
 		"123 ms (123 to 124)", "+1,111 ms (+1,107 to +1,117)  p 0.0022, Holm 0.0043\n",
 	} {

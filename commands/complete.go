@@ -88,7 +88,7 @@ func (k known) completeOptions(cmd *cobra.Command) {
 func (k known) completeOption(option string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		name, err := cmd.Flags().GetString("algo")
-		if err != nil && len(args) > 0 { // of list
+		if err != nil && len(args) > 0 { // list has no --algo: its argument names the algorithm
 			name = args[0]
 		}
 		var values []string
@@ -148,10 +148,10 @@ func completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.S
 	for _, f := range results.Runs(root) {
 		refs = append(refs, f.Ref())
 	}
-	return refs, cobra.ShellCompDirectiveDefault // or a path
+	return refs, cobra.ShellCompDirectiveDefault // the argument may also be a path
 }
 
-// completeRunOrSet completes what completeRun does, and the names of sets.
+// completeRunOrSet completes the names of runs, as completeRun does, and the names of sets.
 func completeRunOrSet(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	refs, how := completeRun(cmd, args, begun)
 	for _, ref := range refs {

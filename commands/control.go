@@ -54,7 +54,7 @@ func (c *controlCall) run(ctx context.Context, a *app) error {
 	}
 	defer s.Close()
 	if _, err := fmt.Fprintln(a.stdout, s.URL()); err != nil {
-		return err // nobody could use it
+		return err // without its URL, no host could join
 	}
 	with := "the URL"
 	if c.Keys != "" {
@@ -70,7 +70,7 @@ type controlFlags struct {
 	url, key string
 }
 
-// add adds the flags.
+// add adds the flags for the control plane.
 func (c *controlFlags) add(f *pflag.FlagSet) { addControl(f, &c.url, &c.key) }
 
 // addControl adds the flags for the control plane.
@@ -125,7 +125,7 @@ func makeKeys(_ context.Context, a *app) error {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: the key of the lab: copy it to each host and each user, for --key\n"+
-		"%s: for orchestrator hosts control --keys %s alone\n", lab,
+		"%s: the private key of the control plane, for orchestrator hosts control --keys %s: do not copy it\n", lab,
 		terminal.FromHere(filepath.Join(args[0], access.ControlFile)), terminal.ShellQuoted(args[0]))
 	return err
 }

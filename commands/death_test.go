@@ -187,7 +187,8 @@ func TestInterruptedRunIsMeasured(t *testing.T) {
 		if made := l.out.String(); !strings.HasPrefix(again, made) {
 			t.Errorf("%s: the run prints\n%s\nand verify\n%s", flags, made, again)
 		}
-		if !strings.Contains(again, " while it was measured") || strings.Contains(again, "did not get as far") ||
+		if !strings.Contains(again, " while it was measured") ||
+			strings.Contains(again, "ended before the measurement") ||
 			strings.Contains(again, "100.0% of the requests due") {
 			t.Errorf("%s: verify prints\n%s", flags, again)
 		}

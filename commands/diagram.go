@@ -59,11 +59,11 @@ type diagramCall struct {
 // A subject is what is drawn: a stored run, or a schedule.
 type subject struct {
 	folder   *results.Folder
-	path     string // of the schedule
+	path     string // path of the schedule
 	schedule *replay.Schedule
 }
 
-// openSubject finds what a reference means.
+// openSubject opens the run or schedule that a reference names.
 func (k known) openSubject(root, ref string) (*subject, error) {
 	if is, err := isSchedule(ref); err == nil && is {
 		schedule, err := k.readSchedule(ref)
@@ -109,7 +109,7 @@ func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
 	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
 		"draw these `nodes` alone, as in 0-2,5 (default all)")
-	f.StringVar(&c.around, "around", "", "draw the events that led to this: violation")
+	f.StringVar(&c.around, "around", "", "draw only what led to a violation; the only value is violation")
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
 	f.BoolVar(&c.waits, "waits", false, "draw instead which node waits for which others in a stall")
 	f.StringVar(&c.out, "out", "", "`file` for the picture (default it is printed)")
@@ -261,7 +261,7 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 	})
 }
 
-// draw draws the window that the flags ask for. extract reads it.
+// draw draws the window that the flags ask for. extract returns the events in a window.
 func (c *diagramCall) draw(title string, steps bool, fault func(uint32) string,
 	extract func(section.Window) (*spacetime.Extract, error)) (string, error) {
 	window := c.window()
@@ -284,7 +284,7 @@ func (c *diagramCall) draw(title string, steps bool, fault func(uint32) string,
 		}
 	}
 	if x.Window.From > x.End {
-		return "", fmt.Errorf("--from: %v is after the end of it, %v", time.Duration(x.Window.From),
+		return "", fmt.Errorf("--from: %v is after the end of the run, %v", time.Duration(x.Window.From),
 			time.Duration(x.End))
 	}
 	x.Window.To = min(x.Window.To, x.End)

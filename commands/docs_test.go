@@ -91,7 +91,7 @@ func TestFaultTable(t *testing.T) {
 // kindTable returns the table of what can go wrong.
 func kindTable() string {
 	var table strings.Builder
-	fmt.Fprintln(&table, "| key | example | what happens | breaks |\n|---|---|---|---|")
+	fmt.Fprintln(&table, "| key | example | what happens | broken assumptions |\n|---|---|---|---|")
 	for _, k := range effect.Kinds {
 		fmt.Fprintf(&table, "| `%s` | `%s` | %s | %v |\n", k.Key, k.Example, k.Says, k.Breaks)
 	}
@@ -611,7 +611,7 @@ func TestOutcomesOfClaims(t *testing.T) {
 	}{
 		{"as said", claimRun{Command: lists, Prints: promises}, check.Valid, "verdict        holds\n"},
 		{"another status", claimRun{Command: lists, Status: 1, Prints: promises}, check.Violated,
-			"NOT AS SAID: it ends with status 0, not 1"},
+			"NOT AS SAID: the exit status is 0, and the claim expects 1"},
 		{"no such line", claimRun{Command: lists, Prints: "safety rests on"}, check.Violated,
 			`NOT AS SAID: it does not print the line "safety rests on"`},
 		{"another order", claimRun{Command: lists, Prints: "progress rests on...\nsafety rests on..."},

@@ -45,7 +45,7 @@ func addMixed(f *pflag.FlagSet, mixed *bool, when string) {
 	f.BoolVar(mixed, "mixed", false, when+"go on with a set that another commit of Turnstile began")
 }
 
-// rowsNamed returns the rows that find returns for names; without names, all.
+// rowsNamed returns the rows that find returns for names; without names, it returns all.
 func rowsNamed(names []string, find func(string) (*spec, error), all []*spec) (rows []*spec, err error) {
 	for _, name := range names {
 		row, err := find(strings.TrimSpace(name))
@@ -88,7 +88,7 @@ func (a *app) printWrong(e *study.Experiment, what, repeat string, r *study.Resu
 	}
 }
 
-// unreadable gives the error of a set that cannot be read its exit status.
+// unreadable adds an exit status to the error of a set that cannot be read.
 func unreadable(err error) error {
 	if errors.As(err, new(study.UnreadableError)) {
 		return failure{err, check.Inconclusive.ExitCode()}
@@ -110,7 +110,7 @@ func distinct(words []string) (all []string) {
 func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
 	s, err := study.Shrink(ctx, j)
 	if err == nil && s == nil {
-		return // it is valid
+		return // the run is valid this time
 	}
 	text := ""
 	if err == nil {

@@ -93,7 +93,7 @@ type exploreCall struct {
 	json      bool
 
 	noProgress bool
-	removed    bool // a schedule that was saved earlier
+	removed    bool // the schedule of an earlier exploration was removed
 }
 
 func exploreCommand(k known) Command {
@@ -136,7 +136,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.Lookup("timing").DefValue = "" // otherwise the help would say 0s
 	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "length of a tick, with --timing")
 	f.IntVar(&c.Copies, "copies", 0,
-		"how many equal messages one link holds, of an algorithm with timers (default 1 if it stands losses)")
+		"how many equal messages a link may hold, if the algorithm has timers (default 1 if it tolerates loss)")
 	f.IntVar(&c.Timeouts, "timeouts", 0, "how often timers may run out, in all (default any number)")
 	f.BoolVar(&c.Demand, "demand", false, "count failures outside the model too")
 	addOption(f, option.Find("units"), &c.Config.Units)
@@ -150,7 +150,8 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
 	f.Var(&c.memory, "memory", "how much memory to take")
-	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
+	f.IntVar(&c.Workers, "workers", 2, "how many processors to use; the result does not depend on it, unless "+
+		"--memory stops the exploration")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of the violation")
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of the violation, as SVG")
 	addJSON(f, &c.json)
@@ -239,7 +240,7 @@ func (c *exploreCall) run(ctx context.Context, a *app) error {
 	} else {
 		c.print(a.stdout, x, elapsed, kept == nil)
 	}
-	if kept != nil { // after the result, which must not be lost with the file
+	if kept != nil { // reported after the result, which must not be lost
 		return failure{kept, unwritten}
 	}
 	return err
@@ -294,7 +295,7 @@ func isSchedule(path string) (bool, error) {
 }
 
 // keep saves the schedule of a violation, with its story below. Without a violation, it removes the schedule
-// of an earlier exploration, which would be taken for the result of this one.
+// of an earlier exploration, which could be mistaken for the result of this one.
 func (c *exploreCall) keep(x *explore.Result) error {
 	if c.save == "" {
 		return nil
@@ -407,9 +408,9 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		fmt.Fprintf(w, "%s  nothing%s is wrong in any state%s\n\n", colors.Paint(terminal.Green, "EXHAUSTED"),
 			checked, more)
 	case x.Bound == "copies":
-		fmt.Fprintf(w, "%s  nothing is wrong in any state; a message was lost if its link held %s (--copies)\n\n",
-			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message",
-				"equal messages"))
+		fmt.Fprintf(w, "%s  nothing is wrong in any state explored; a message was dropped if its link already "+
+			"held %s (--copies)\n\n", colors.Paint(terminal.Yellow, "BOUNDED"),
+			english.Count(max(1, c.Copies), "equal message", "equal messages"))
 	case x.Bound == "timeouts":
 		fmt.Fprintf(w, "%s  nothing is wrong as long as timers run out no more than %s in all (--timeouts)\n\n",
 			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(c.Timeouts, "time", "times"))

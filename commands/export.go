@@ -41,7 +41,7 @@ type exportCall struct {
 	known
 	root        string
 	to          string
-	trial       int // 0: all, or the first
+	trial       int // number of the trial; 0: all trials, or the first
 	from, until time.Duration
 }
 
@@ -64,7 +64,7 @@ func (c *exportCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.to, "to", "", "what to write: entries, shiviz or perfetto")
-	f.IntVar(&c.trial, "trial", 0, "write this trial (default all entries, or the first trial)")
+	f.IntVar(&c.trial, "trial", 0, "write only this trial (default all for --to entries, otherwise the first)")
 	noZero(f, "trial", "is not a trial: they count from 1")
 	f.DurationVar(&c.from, "from", 0, "from this `time` of the run on (default its beginning)")
 	f.DurationVar(&c.until, "until", 0, "until this `time` of the run (default its end)")
@@ -93,7 +93,7 @@ func (c *exportCall) run(ctx context.Context, a *app, of *subject) error {
 	first := max(1, c.trial)
 	last := first
 	if c.to == "entries" {
-		io.WriteString(w, export.EntryColumns) // w keeps the error
+		io.WriteString(w, export.EntryColumns) // w remembers an error
 		if of.folder != nil && c.trial == 0 {
 			last = max(1, len(of.folder.Histories()))
 		}
@@ -141,7 +141,7 @@ func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *sp
 		}
 		fault = past.Fault
 	}
-	const mostClocks = 1 << 26 // messages times nodes: vector clocks of some 500 MB
+	const mostClocks = 1 << 26 // most messages times nodes, so vector clocks take some 500 MB
 	switch {
 	case x.TooMany || c.to == "shiviz" && len(x.Messages)*x.Stack.Total() > mostClocks:
 		err = fmt.Errorf("%d messages and %d entries are too many: choose a shorter time by --from and --until",

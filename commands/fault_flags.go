@@ -17,11 +17,11 @@ import (
 	"turnstile/judge/check"
 )
 
-// faultFlags are the flags that ask for faults. Some, such as --kill, each make one fault; others, such as
-// --at, set a key of all faults that these make.
+// faultFlags are the flags that ask for faults. Some, such as --kill, each make one fault. Others, such as
+// --at, set a key of all faults that the first kind of flags makes.
 type faultFlags struct {
 	plan    string
-	written []string // faults as in a plan
+	written []string // faults that --fault gives, as in a plan
 	keys    chaos.Keys
 }
 
@@ -49,8 +49,8 @@ var (
 )
 
 // flaggedKinds lists the kinds of faults that have a flag, in the order in which the flags make faults.
-// Random draws depend on that order, so that reorder has to stay before duplicate for seeds to mean what they
-// did.
+// Random draws depend on that order. So reorder stays before duplicate, since otherwise equal seeds would not
+// draw the same faults as in earlier versions.
 var flaggedKinds = func() []*effect.Kind {
 	all := slices.DeleteFunc(slices.Clone(effect.Kinds), func(k *effect.Kind) bool { return k.Flag == "" })
 	i, j := slices.Index(all, effect.Find("duplicate")), slices.Index(all, effect.Find("reorder"))
@@ -121,13 +121,13 @@ func (f *textFlag) Type() string {
 	return cmp.Or(f.key.Value, strings.ToLower(reflect.TypeOf(f.textValue).Elem().Name()))
 }
 
-// An ofFault is a flag that sets a key of faults that other flags make, as --for does for --kill.
+// An ofFault is a flag that sets a key of the faults made by other flags, as --for does for --kill.
 type ofFault struct {
 	key, flag string
-	of        []string // the kinds of faults that take the key; nil: all
+	of        []string // keys of the kinds of faults that take the key
 }
 
-// ofFaults lists these flags.
+// ofFaults lists the flags of type ofFault.
 func ofFaults() (all []ofFault) {
 	add := func(keys []effect.Key) {
 		for i := range keys {
@@ -148,8 +148,8 @@ func ofFaults() (all []ofFault) {
 	return all
 }
 
-// made returns the faults that the flags make. Without --at they begin at at, and without --for they last for
-// lasts.
+// made returns the faults that the flags make. Without --at a fault begins at the time at. Without --for it
+// lasts for the time lasts.
 func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Fault) {
 	for _, k := range flaggedKinds {
 		if !s.given(k.Key) {
@@ -215,7 +215,7 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 	return name, all, nil
 }
 
-// byItsFlag adds the flag to an error about a key that a flag has set.
+// byItsFlag adds to an error about a key the flag that sets the key.
 func byItsFlag(err error) error {
 	var m *chaos.Mistake
 	if !errors.As(err, &m) {
@@ -228,8 +228,8 @@ func byItsFlag(err error) error {
 	return err
 }
 
-// sayOfSome returns an error for a flag of the command line that sets a key which none of the faults made by
-// flags takes. victim is a target for the example in the error.
+// sayOfSome returns an error if the command line has a flag for a key that no fault made by flags takes.
+// victim is a target for the example in the error.
 func sayOfSome(s settings, victim string, made []chaos.Fault) error {
 	for _, x := range ofFaults() {
 		of, missing := x.of, "--"+strings.Join(x.of, ", --")

@@ -74,8 +74,8 @@ func runsTake(root *cobra.Command, flag string) bool {
 	return f != nil && isOption(f)
 }
 
-// commandsWith names the commands that have a flag of that name or letter, each once, though runs repeats
-// some.
+// commandsWith names the commands that have a flag of that name or letter. It names each command once, though
+// some commands are also subcommands of runs.
 func commandsWith(root *cobra.Command, flag string) (names []string) {
 	flag = oneName(flag)
 	for _, cmd := range allBelow(root) {
@@ -91,7 +91,7 @@ func commandsWith(root *cobra.Command, flag string) (names []string) {
 	return names
 }
 
-// allBelow returns the commands below a command, and those below these.
+// allBelow returns the subcommands of a command, with their own subcommands and so on.
 func allBelow(cmd *cobra.Command) []*cobra.Command {
 	all := cmd.Commands()
 	for _, one := range cmd.Commands() {
@@ -104,7 +104,7 @@ func allBelow(cmd *cobra.Command) []*cobra.Command {
 // the flag.
 func valueError(where string, f *pflag.Flag, value string, cause error) error {
 	if f.Value.Type() == "duration" {
-		if lengthOfTime.MatchString(value) { // a length of time that overflows
+		if lengthOfTime.MatchString(value) { // the value is a length of time that overflows
 			return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
 		}
 		if err := suggest.Unit(value, "s"); err != nil {

@@ -35,8 +35,8 @@ const historyExample = `  orchestrator runs history | head
 type historyCall struct {
 	root   string
 	format string
-	trial  int   // 0: all
-	nodes  []int // empty: all
+	trial  int   // number of the trial to print; 0: all
+	nodes  []int // nodes whose events are printed; empty: all
 }
 
 func historyCommand() Command {
@@ -89,8 +89,9 @@ func (c *historyCall) run(ctx context.Context, a *app, folder *results.Folder) e
 		return err
 	}
 	var record runs.Record
-	if err := folder.ReadYAML(&record); err != nil { // only the names of messages need it
-		fmt.Fprintf(a.stderr, "orchestrator: messages are numbered, since their names cannot be read: %v\n", err)
+	if err := folder.ReadYAML(&record); err != nil { // only names of messages would be missing
+		fmt.Fprintf(a.stderr, "orchestrator: message kinds are printed as numbers, since run.yaml cannot be read: "+
+			"%v\n", err)
 	}
 	out := bufio.NewWriterSize(a.stdout, 1<<16)
 	events := results.NewEventWriter(out, c.format == "jsonl", record.Kinds)
@@ -99,7 +100,7 @@ func (c *historyCall) run(ctx context.Context, a *app, folder *results.Folder) e
 			return failure{err, check.Inconclusive.ExitCode()}
 		}
 		if err := printHistory(ctx, events, folder, trial, c.nodes); err != nil {
-			out.Flush() // the events before the damage
+			out.Flush() // prints the events before the damage
 			return failure{err, check.Inconclusive.ExitCode()}
 		}
 	}
@@ -122,7 +123,7 @@ func checkNodes(folder *results.Folder, trial int, ids []int) error {
 	return nil
 }
 
-// knowTexts gives the writer the texts of a foreign program, which a history has after all events.
+// knowTexts gives the writer the texts that a foreign program has sent. A history has them after all events.
 func knowTexts(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
 	record *runs.Record) error {
 	to.Says = nil
@@ -141,14 +142,14 @@ func knowTexts(ctx context.Context, to *results.EventWriter, folder *results.Fol
 	return nil
 }
 
-// A logsFold keeps the logs of nodes, which have more than their events.
+// A logsFold keeps the logs of nodes, which have the texts besides the events.
 type logsFold []*history.NodeLog
 
 func (f *logsFold) Add(history.Event) {}
 
 func (f *logsFold) Close(logs []*history.NodeLog) { *f = logs }
 
-// printHistory prints the events of a trial: those at the nodes of, or all if that is empty.
+// printHistory prints the events of a trial: only those at the nodes in of, unless of is empty.
 func printHistory(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
 	of []int) error {
 	h, err := folder.History(trial)

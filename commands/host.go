@@ -40,7 +40,7 @@ type hostCall struct {
 	key   string
 	node  string
 	runAs string
-	// healthy only asks whether the agent with the folder runs.
+	// healthy is set if the call only asks whether the agent that uses the folder runs.
 	healthy, piped bool
 }
 
@@ -71,7 +71,7 @@ func (c *hostCall) addTo(cmd *cobra.Command) {
 	f.StringArrayVar(&c.AllowPrograms, "allow-program", nil,
 		"`path` of another node program that runs may start here with --node-program")
 	f.DurationVar(&c.OrphanAfter, "orphan-after", agent.OrphanAfter,
-		"how long an orchestrator may be silent before its processes are ended")
+		"how long an orchestrator may be silent before this host ends the processes of its run")
 	f.StringVar(&c.runAs, "run-as", "",
 		"`UID:GID` under which an agent that runs as root starts nodes and brokers, and reads the key")
 	noZero(f, "orphan-after", "would end every run at once: leave it out for 10s")
@@ -173,7 +173,7 @@ func hostsCommand() Command {
 	c := &hostsCall{}
 	return Command{
 		Name:    "hosts",
-		Short:   "List the hosts of a control plane, and serve them",
+		Short:   "List the hosts of a control plane, or set up a control plane and its hosts",
 		Help:    hostsHelp,
 		Example: hostsExample,
 		Options: c.addTo,
@@ -187,7 +187,7 @@ func (c *hostsCall) addTo(cmd *cobra.Command) {
 	c.control.add(f)
 	f.StringVar(&c.fetch, "fetch", "", "copy the files that hosts have kept of this `run` into its folder")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	f.BoolVar(&c.clean, "clean", false, "remove the files of runs on hosts that nobody has fetched")
+	f.BoolVar(&c.clean, "clean", false, "remove the unfetched files that hosts keep of ended runs")
 	f.IntVar(&c.await, "await", 0, "wait until this many hosts have joined, for up to a minute")
 	addJSON(f, &c.json)
 	forOneCall(cmd, "fetch", "clean", "await")
@@ -263,10 +263,10 @@ func (c *hostsCall) find(ctx context.Context, conn *nats.Conn) ([]agent.Descript
 	}
 }
 
-// A listedHost is a host with how well its clock is known.
+// A listedHost is a host and the error bound of its clock.
 type listedHost struct {
 	agent.Description
-	ClockError time.Duration `json:"clock_error_ns"` // half of the shortest of some exchanges
+	ClockError time.Duration `json:"clock_error_ns"` // half of the shortest round trip, see clockError
 }
 
 // list prints hosts.

@@ -45,8 +45,8 @@ const injectExample = `  orchestrator inject --kill holder
 type injectCall struct {
 	faults  faultFlags
 	list    bool
-	json    bool // of the list
-	heal    int  // the number of a fault; 0: not given
+	json    bool // print the list as JSON
+	heal    int  // number of the fault to heal; 0: not given
 	request *control.Request
 	root    string
 }
@@ -129,7 +129,7 @@ func (c *injectCall) asked(s settings) (*control.Request, error) {
 		return nil, errors.New("nothing to inject: name a fault, as in --kill random or --cut 0-1/2-4, or a " +
 			"--plan; or give --list, or --heal with the number of a fault")
 	case asked > 1:
-		return nil, errors.New("faults, --list and --heal are different calls: leave out all but one")
+		return nil, errors.New("give only one of: faults to inject, --list, --heal")
 	case c.json && !c.list:
 		return nil, errors.New("--json is for --list: add it, or leave out --json")
 	case c.list:
@@ -239,8 +239,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// awaitFaults waits until enough is true of each of the faults, and prints their progress. first is the reply
-// that named them; it is an error if its trial ends before.
+// awaitFaults waits until enough is true for each of the faults, and prints their progress. first is the
+// reply that named the faults. It is an error if the trial of that reply ends before.
 func (a *app) awaitFaults(ctx context.Context, folder *results.Folder, client *control.Client,
 	first *control.Reply, numbers []int, enough func(*chaos.Progress) bool) error {
 	for len(numbers) > 0 {
@@ -300,7 +300,7 @@ func progressWords(p *chaos.Progress) string {
 		words = append(words, "hits "+nodesText(p))
 	case len(p.Brokers) > 0:
 		words = append(words, "of broker "+effect.Group(p.Brokers).String())
-	case len(p.Servers) > 0: // below
+	case len(p.Servers) > 0: // added below
 	case p.Began != nil:
 		words = append(words, "hit "+english.Count(p.Hits, "message", "messages"))
 	}

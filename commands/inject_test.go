@@ -92,11 +92,11 @@ func TestInject(t *testing.T) {
 
 	r.says(64, "inject", "nothing to inject")
 	r.says(64, "inject --kill 7", "there is no node 7")
-	r.says(64, "inject --kill 1 --list", "leave out all but one")
+	r.says(64, "inject --kill 1 --list", "give only one of")
 	r.says(64, "inject --for 1s", "--for goes with a fault")
 	r.says(64, "inject --pause 0 --at 40m", "the run is measured for 30m0s")
 	r.says(64, "inject --pause 0 --for 30m", "let the fault end by then", "the measurement has lasted ")
-	r.says(64, "inject --pause 0 --for 25m", "a process may stand still for less than 20m0s")
+	r.says(64, "inject --pause 0 --for 25m", "a pause of a process or connection must be shorter than 20m0s")
 	r.says(64, "inject --kill coordinator", "has no coordinator")
 	r.says(64, "inject --heal 9", "there is no fault 9")
 
@@ -155,7 +155,7 @@ func TestInjectedFaultsAreRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.says(64, "inject --plan random:7", "--plan: a plan that is drawn by a seed depends on the run")
-	r.says(64, "inject --plan ./mine.yaml --list", "leave out all but one")
+	r.says(64, "inject --plan ./mine.yaml --list", "give only one of")
 	r.says(0, "inject --plan ./mine.yaml", "as fault 1: cut 0/1 at ", "fault 1: in force since ")
 	r.interrupt()
 	r.says(2, "verify", "cut 0/1 at ", "it hit 0 messages")

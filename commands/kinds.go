@@ -12,10 +12,11 @@ import (
 	"turnstile/results"
 )
 
-// A kind has the functions and words by which commands print rows of a kind: mutual exclusion or election.
+// A kind has the functions and words by which commands print algorithms of one kind: mutual exclusion or
+// election.
 type kind struct {
-	describe func(io.Writer, *spec, nodes.Config) // one row, in list
-	tallied  func(*study.Tally) uint64            // the entries, or the leaders, that chaos counts
+	describe func(io.Writer, *spec, nodes.Config) // describes one algorithm, for list
+	tallied  func(*study.Tally) uint64            // returns how many entries, or elected leaders, chaos counts
 	explored exploreWords
 	story    storyKind
 	matrix   matrixTable
@@ -23,29 +24,30 @@ type kind struct {
 
 // exploreWords are the words for an exploration.
 type exploreWords struct {
-	one, many string // what nodes are told to do
-	entries   string // which transitions are counted
-	more      string // names a further check
-	can, ask  string // progress, as a statement and as a question
-	waits     bool   // clients may wait for each other
+	one, many string // what nodes are told to do: one entry or campaign, or many
+	entries   string // says which transitions are counted
+	more      string // names a further check of the exploration
+	can, ask  string // says that progress is possible, and asks whether it is
+	waits     bool   // set if clients may wait for each other
 }
 
-// A storyKind has the first steps of a story, given its last node, with their description, and the words for
-// the failures of a kind.
+// A storyKind has words for stories of one kind of algorithms. first returns the first steps of a story, in
+// which last is the last node, with a description. The others are the words for failures.
 type storyKind struct {
 	first                   func(last nodes.ID) (steps []replay.Step, says string)
 	starves, blocks, breaks string
 }
 
-// A matrixTable is how the cells of the fault matrix are printed.
+// A matrixTable says how the cells of the fault matrix are printed.
 type matrixTable struct {
 	plans  func() []*chaos.Plan
 	head   []any
 	line   func(r *results.MatrixRow) []any
-	legend string
+	legend string // the letters that also the reasons of pitfalls use
 }
 
-// kinds returns them by the kind of the rows. A kind that is not listed is printed as mutual exclusion is.
+// kinds returns how commands print each kind of algorithms. A kind that is not listed is printed like mutual
+// exclusion.
 func kinds() map[nodes.Kind]kind {
 	return map[nodes.Kind]kind{
 		nodes.MutualExclusion: {
@@ -60,8 +62,7 @@ func kinds() map[nodes.Kind]kind {
 			}, "some wait for ever", "all wait for ever", "two are inside"},
 			matrix: matrixTable{chaos.Scenarios, []any{"recovered", "next entry", "longest wait", "messages before",
 				"during", "after", ""}, mutualLine,
-				"L recovers, P starves some, B blocks all, X breaks exclusion, - not hit, ? inconclusive, " +
-					"! wrong"},
+				"L recovers, P starves some, B blocks all, X breaks exclusion, - not hit"},
 		},
 		nodes.Election: {
 			describe: writeElector,
@@ -72,11 +73,10 @@ func kinds() map[nodes.Kind]kind {
 				return []replay.Step{{What: replay.StepCampaign, Node: 0}}, "node 0 campaigns"
 			}, "some never agree", "nobody leads", "two lead"},
 			matrix: matrixTable{chaos.Elections, []any{"recovered", "agreed", "no leader", "two leaders", ""},
-				electionLine, "L all agree on a leader, P some never do, B nobody leads, X two lead, - not hit, " +
-					"? inconclusive, ! wrong"},
+				electionLine, "L all agree on a leader, P some never do, B nobody leads, X two lead, - not hit"},
 		},
 	}
 }
 
-// kindOf returns what is printed about rows of the kind of a row.
+// kindOf returns how commands print algorithms of the kind of a row.
 func kindOf(row *spec) kind { return nodes.OfKind(kinds(), check.ProblemOf(row).Kind) }

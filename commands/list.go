@@ -163,8 +163,8 @@ func writeBroken(w io.Writer, rows []*spec) error {
 	return err
 }
 
-// writeInfo writes the fields that every row has. It returns a function that writes one more, unless it is
-// empty.
+// writeInfo writes the fields that every row has. It returns a function that writes a further field, unless
+// the text of that field is empty.
 func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 	line = func(name, text string) {
 		if text != "" {
@@ -191,11 +191,11 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		line("with --fenced", "safety rests on "+one.Effective.String())
 	}
 	if m := one.Exclusion().Minority; m != nil {
-		what := "a client that reaches no majority does not enter"
+		what := "a client that reaches no majority stops entering"
 		if m.Keeps {
-			what += ", except in an epoch that had begun before"
+			what += ", except in an older epoch,"
 		}
-		line("in a minority", fmt.Sprintf("%s, at most %v after its failure detector knows", what, m.Within(c)))
+		line("in a minority", fmt.Sprintf("%s within %v of its failure detector's suspicion", what, m.Within(c)))
 	}
 	line("progress", "rests on "+(one.SafeIn(c)|one.LiveIn(c)).String())
 	writeBesides(one, c, line)
@@ -367,7 +367,7 @@ type entry struct {
 	Symbols    map[string]int    `json:"symbols"`
 	Cost       map[string]limits `json:"cost"`
 	Delay      limits            `json:"delay_hops"`
-	Bypass     *int              `json:"bypass"` // null: no promise
+	Bypass     *int              `json:"bypass"` // null: the algorithm promises no bound
 	Identities []string          `json:"identities"`
 }
 
@@ -375,7 +375,7 @@ type entry struct {
 type setting struct {
 	Name    string   `json:"name"`
 	Usage   string   `json:"usage"`
-	Values  []string `json:"values"` // null: it checks the value itself
+	Values  []string `json:"values"` // allowed values; null: the algorithm itself checks the value
 	Default string   `json:"default"`
 }
 
@@ -482,7 +482,7 @@ func (c *listCall) listColumns(w io.Writer, names []string) error {
 	return t.Print(w)
 }
 
-// unitsOf describes how many units of a resource an algorithm serves; empty: one.
+// unitsOf describes how many units of a resource an algorithm serves; empty: it serves one.
 func unitsOf(one *spec) string {
 	upTo := func(most int) string {
 		if most >= nodes.AnyUnits {
@@ -494,8 +494,8 @@ func unitsOf(one *spec) string {
 	if u.Most <= 1 {
 		return ""
 	}
-	text := fmt.Sprintf("it serves %s (--units; default %d, but fewer than clients); a request takes ",
-		upTo(u.Most), max(1, u.Usual))
+	text := fmt.Sprintf("it serves %s (--units; default %d, but always fewer than the clients); a request "+
+		"takes ", upTo(u.Most), max(1, u.Usual))
 	if u.Take <= 1 {
 		return text + "one"
 	}
@@ -505,7 +505,7 @@ func unitsOf(one *spec) string {
 // unitLimits is how many units of a resource an algorithm serves; null: any number.
 type unitLimits struct {
 	Most  *int `json:"most"`
-	Take  *int `json:"take"` // that one request may take
+	Take  *int `json:"take"` // how many units one request may take
 	Usual int  `json:"usual"`
 }
 
@@ -583,16 +583,16 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	}
 	if leads := row.Elector; leads.Mistakes != nil {
 		const late = time.Second
-		line("stability", fmt.Sprintf("a node gives up a leader that is up at most %d times, if no message takes "+
-			"longer than %v", leads.Mistakes(c, late), late))
+		line("stability", fmt.Sprintf("a node suspects a live leader at most %d times, if no message takes longer "+
+			"than %v", leads.Mistakes(c, late), late))
 	}
 	if row.Elector.LeaderAlone {
 		line("senders", "the leader alone, once all agree on it")
 	}
 	if row.Elector.Costs != nil {
 		cost := row.Elector.Costs(c)
-		line("cost", fmt.Sprintf("with %d nodes, %d messages for an election that all begin at once, at most %d",
-			c.N, cost.AtOnce, cost.Most))
+		line("cost", fmt.Sprintf("with %d nodes: %d messages if all nodes begin at once, and at most %d in any "+
+			"election", c.N, cost.AtOnce, cost.Most))
 	}
 	if row.Codec().Networks() > 1 {
 		line("networks", "two, each with a broker of its own: faults name them first and second")
@@ -671,7 +671,7 @@ func writeWrapped(w io.Writer, label, text string) {
 }
 
 // writePitfalls writes each failure that the row expects under plans of faults, with the reason and the
-// plans.
+// plans, and then the meaning of the letters in the reasons.
 func writePitfalls(of *spec, line func(name, text string)) {
 	kind := kindOf(of).story
 	words := []struct {
@@ -698,6 +698,9 @@ func writePitfalls(of *spec, line func(name, text string)) {
 	}
 	for _, key := range order {
 		line("pitfall", fmt.Sprintf("%s (plans %s)", key, strings.Join(plans[key], ", ")))
+	}
+	if len(order) > 0 {
+		line("letters", kindOf(of).matrix.legend)
 	}
 }
 
@@ -774,7 +777,8 @@ func listDetector(w io.Writer, row *spec, asJSON bool) error {
 // completeDetector completes the name of a failure detector.
 func (k known) completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names, how := completeRows(k.Detectors(), nil)
-	return append(names, cobra.CompletionWithDesc(option.NoDetector, "none, even if the algorithm listens")), how
+	off := cobra.CompletionWithDesc(option.NoDetector, "no detector, even if the algorithm uses one")
+	return append(names, off), how
 }
 
 // writeOwnServices lists the services that this program has itself, and how to list the others.
@@ -791,9 +795,9 @@ func writeOwnServices(w io.Writer) error {
 type serviceEntry struct {
 	Name    string   `json:"name"`
 	Summary string   `json:"summary"`
-	Promise string   `json:"promise"` // what its documentation promises, quoted
+	Promise string   `json:"promise"` // quotation of what the documentation promises
 	Source  string   `json:"source"`
-	Options []string `json:"options"` // of --with: name, default and purpose of each
+	Options []string `json:"options"` // name, default and purpose of each option for --with
 	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
 	Settings []string `json:"settings"`
 }

@@ -38,7 +38,8 @@ func Main(table catalog.Table, node []string) int {
 	return run(interruptible(), program{table, node}, os.Args[1:], os.Stdout, os.Stderr)
 }
 
-// checkOwnOptions returns an error if an own row has an option with the name of a flag of some command.
+// checkOwnOptions returns an error if a row that the user has added has an option with the name of a flag of
+// some command.
 func checkOwnOptions(table catalog.Table) error {
 	var all []*cobra.Command
 	for _, row := range table.Rows() {
@@ -69,7 +70,7 @@ const sameRequest = 200 * time.Millisecond
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+	if !signal.Ignored(syscall.SIGHUP) { // nohup makes the program ignore SIGHUP
 		asked = append(asked, syscall.SIGHUP)
 	}
 	signals := make(chan os.Signal, 2)
@@ -85,7 +86,7 @@ func interruptible() context.Context {
 		signal.Reset(second)
 		syscall.Kill(os.Getpid(), second)
 		time.Sleep(100 * time.Millisecond)
-		os.Exit(bySignal + int(second)) // the signal did not end it, since it was started to ignore it
+		os.Exit(bySignal + int(second)) // the program was started to ignore the signal, and has not ended
 	}()
 	return ctx
 }
@@ -107,7 +108,7 @@ type output struct {
 	err error
 }
 
-// Unwrap returns the writer below, so that terminal.Is can look at it.
+// Unwrap returns the underlying writer, so that terminal.Is can look at it.
 func (o *output) Unwrap() io.Writer { return o.Writer }
 
 func (o *output) Write(b []byte) (int, error) {
@@ -127,7 +128,7 @@ func runTo(ctx context.Context, p program, args []string, stdout *output, stderr
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // run prints an error of stdout
+	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // the caller prints errors of stdout
 		fmt.Fprintf(stderr, "orchestrator: %s\n", strings.TrimSpace(err.Error()))
 	}
 	a.checkDisk(err)

@@ -15,6 +15,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/mutex"
+	"turnstile/nodes"
 	"turnstile/results"
 )
 
@@ -173,4 +176,20 @@ func cleanEnv() []string {
 		}
 	}
 	return env
+}
+
+// A row of one's own may not have an option with the name of a flag, which could then not be set.
+func TestOptionsOfOwnRows(t *testing.T) {
+	for name, refused := range map[string]bool{"hold": true, "elsewhere": false} {
+		own := *mutex.Table[0]
+		own.Name, own.Aliases = "mine", nil
+		own.Options = []nodes.Option{{Name: name, Usage: "an option", Default: "1"}}
+		table, err := catalog.With(&own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := checkOwnOptions(table); (err != nil) != refused {
+			t.Errorf("the option %s: %v", name, err)
+		}
+	}
 }

@@ -66,10 +66,10 @@ type matrixCall struct {
 	study.Matrix
 	algorithms            []string
 	simulated, noProgress bool
-	services              serviceMatrix // replaces the algorithms, if asked for
+	services              serviceMatrix // if asked for, it replaces the matrix of algorithms
 	failover              failoverMatrix
 	json                  bool
-	mixed                 bool // --mixed, for services and failovers
+	mixed                 bool // value of --mixed, for services and failovers
 }
 
 func matrixCommand(k known) Command {
@@ -103,7 +103,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 		"with --failover: `times` to live that clients ask for, with commas between")
 	addMixed(f, &c.mixed, "with --services or --failover: ")
 	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
-		"with --failover: how many runs are made at a time, which mostly sleep")
+		"with --failover: how many runs are made in parallel; they are mostly idle")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
 		"only these algorithms, by `names` or aliases, with commas between")
 	f.StringSliceVar(&c.Faults, "faults", nil, "only these built-in plans, by `names`, with commas between")
@@ -162,8 +162,8 @@ func (c *matrixCall) check(s settings) (err error) {
 		}
 	}
 	if len(c.Cells()) == 0 {
-		return errors.New("none of these plans fits one of these algorithms, which lack the node or message " +
-			"that it hits, or are of the other kind: docs/plans.md has the plans of each, and see list NAME")
+		return errors.New("none of these plans applies to these algorithms: docs/plans.md lists the plans for " +
+			"mutual exclusion and for elections, and list NAME the messages of an algorithm")
 	}
 	return nil
 }
@@ -229,8 +229,8 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 }
 
 // printDiffering prints the cells that are wrong, with the command that repeats a run of each, and the
-// counts. Cells that no fault hit, and cells without an expectation, count apart. If no cell was hit, the
-// exit status is inconclusive.
+// counts. Cells that no fault hit, and cells without an expectation, have counts of their own. If no cell was
+// hit, the exit status is inconclusive.
 func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	var t expectations
 	for _, cell := range cells {
@@ -269,10 +269,10 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 // expectations counts cases by whether their runs met what their rows expect.
 type expectations struct {
 	met, differ int
-	unknown     int // inconclusive
-	missed      int // no fault hit anything
-	free        int // the row expects nothing
-	left        int // cannot be run here
+	unknown     int // inconclusive cases
+	missed      int // cases in which no fault hit anything
+	free        int // cases for which the row expects nothing
+	left        int // cases that cannot be run here
 }
 
 // String lists the counts. It leaves out zeros, except for "as expected" and "not".
@@ -290,8 +290,8 @@ func (t expectations) String() string {
 	return text
 }
 
-// A matrixOfSet is a matrix that stores its runs as a sweep does, so that it can go on with what its set
-// lacks.
+// A matrixOfSet is a matrix that stores its runs in a set, as a sweep does, so that it can go on with the
+// runs that the set lacks.
 type matrixOfSet interface {
 	Resolve() error
 	Takes(context.Context) study.Length
@@ -375,7 +375,7 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 		return err
 	}
 	defer unlock()
-	if _, _, err = m.Prepare(); err != nil { // another process may have made some before the lock
+	if _, _, err = m.Prepare(); err != nil { // another process may have made some of the runs before the lock
 		return unreadable(err)
 	}
 	bar := a.newBarFrom(noProgress, firstLine(length.Low))
@@ -421,7 +421,7 @@ func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
 			t.Print(out)
 			fmt.Fprintln(out)
 			printShown(out, its, kind.plans())
-			fmt.Fprintf(out, "%s\n\n", kind.legend)
+			fmt.Fprintf(out, "%s, ? inconclusive, ! wrong\n\n", kind.legend)
 		}
 	}
 }
@@ -481,7 +481,7 @@ func printShown(out io.Writer, cells []*study.Cell, plans []*chaos.Plan) {
 	t.Print(out)
 }
 
-// outcomeNames are the names of outcomes in the packages of rows.
+// outcomeNames are the names that packages with rows use for outcomes.
 var outcomeNames = []struct {
 	outcome row.Outcome
 	name    string
@@ -503,8 +503,8 @@ func printCells(out io.Writer, cells []*study.Cell) {
 		wrong[c.Spec] = append(wrong[c.Spec], c)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ from it, with the outcomes seen; if "+
-			"these are right, add them to the row with their reasons:\n", r.Name)
+		fmt.Fprintf(out, "Outcomes of %s that its catalog entry does not expect; if they are right, add these "+
+			"cells to it, with their reasons:\n", r.Name)
 		for _, line := range cellLines(wrong[r]) {
 			fmt.Fprintf(out, "\t%s\n", line)
 		}
@@ -512,7 +512,7 @@ func printCells(out io.Writer, cells []*study.Cell) {
 	}
 }
 
-// cellLines returns calls of row.Under, one for all plans with the same allowed outcomes.
+// cellLines returns calls of row.Under as Go code, one call for all plans with the same allowed outcomes.
 func cellLines(cells []*study.Cell) (lines []string) {
 	var order []row.Outcome
 	plans := map[row.Outcome][]string{}
@@ -529,7 +529,7 @@ func cellLines(cells []*study.Cell) (lines []string) {
 	return lines
 }
 
-// inGo writes outcomes as the packages of rows name them.
+// inGo writes outcomes as Go code, with the names in outcomeNames.
 func inGo(may row.Outcome) string {
 	var names []string
 	for _, one := range outcomeNames {

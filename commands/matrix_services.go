@@ -22,14 +22,14 @@ import (
 	"turnstile/results"
 )
 
-// A serviceMatrix is what a call of matrix with --services makes.
+// A serviceMatrix has the settings of a call of matrix with --services.
 type serviceMatrix struct {
 	study.ServiceMatrix
 	asked bool
-	only  []string // numbers of lines, or services; empty: all
+	only  []string // numbers of lines, or names of services; empty: all
 }
 
-// servicesSet is the name of its set, unless the user gives one.
+// servicesSet is the default name of the set for a matrix of services.
 const servicesSet = "service-matrix"
 
 // checkServices picks the lines. It returns an error for flags that do not go with --services.
@@ -207,7 +207,7 @@ func (m *serviceMatrix) tell(a *app) {
 	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(m.Cases), "line", "lines"), t)
 }
 
-// A failoverMatrix is what a call of matrix with --failover makes.
+// A failoverMatrix has the settings of a call of matrix with --failover.
 type failoverMatrix struct {
 	study.Failover
 	asked bool
@@ -216,9 +216,9 @@ type failoverMatrix struct {
 
 // The defaults of a table of failovers.
 const (
-	failoverSet      = "failover" // the name of its set
-	failoverRuns     = 10         // of each case
-	failoverParallel = 3          // runs at a time, which mostly sleep
+	failoverSet      = "failover" // name of the set
+	failoverRuns     = 10         // runs of each case
+	failoverParallel = 3          // runs that are made at a time; they mostly sleep
 )
 
 var failoverTTLs = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}
@@ -311,8 +311,8 @@ func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	return a.tellTable(path, err, interrupted)
 }
 
-// describeFailovers asks the program of each service to describe it, once for all faults. where returns the
-// program that has a service.
+// describeFailovers asks the program of each service to describe the service, once for all faults. where
+// returns the program that has a service.
 func describeFailovers(ctx context.Context, cases []*study.FailoverCase,
 	where func(name string) ([]string, error)) {
 	type answer struct {

@@ -167,8 +167,8 @@ func TestCellsAreGo(t *testing.T) {
 		cell("lost-request", 0, row.Starves, row.Blocks),
 		cell("restarts", row.Recovers, row.Recovers, row.Breaks),
 		cell("one-way", 0, 0), cell("bridge", 0, row.Unhit)})
-	want := "Cells of bakery that its row lacks, or that differ from it, with the outcomes seen; if these are " +
-		"right, add them to the row with their reasons:\n" +
+	want := "Outcomes of bakery that its catalog entry does not expect; if they are right, add these cells to " +
+		"it, with their reasons:\n" +
 		"\tunder(starves|blocks, \"why\", \"dead-idle\", \"lost-request\"),\n" +
 		"\tunder(recovers|breaks, \"why\", \"restarts\"),\n" +
 		"\tunder(unhit, \"why\", \"bridge\"),\n\n"

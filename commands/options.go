@@ -77,8 +77,9 @@ func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 	}
 }
 
-// checkOptions validates the configuration c of an algorithm that was named at the rank named. It drops
-// options that the algorithm lacks if they come from a lower rank, such as a file for many runs.
+// checkOptions validates the configuration c of an algorithm. named is the rank of the setting that named the
+// algorithm. If the algorithm lacks an option, checkOptions drops the option if its rank is lower, as in a
+// file for many runs.
 func (s settings) checkOptions(k known, row *spec, c nodes.Config, named rank) (nodes.Config, error) {
 	c.Options = maps.Clone(c.Options)
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
@@ -95,7 +96,7 @@ func (s settings) checkOptions(k known, row *spec, c nodes.Config, named rank) (
 	return c, s.blame(err, append(slices.Collect(maps.Keys(c.Options)), "nodes", "units")...)
 }
 
-// hinted adds the names of algorithms that could run to an error about units or fence numbers.
+// hinted adds to an error about units or fence numbers the names of algorithms that could run.
 func (k known) hinted(err error) error {
 	var units *nodes.UnitsError
 	if errors.As(err, &units) {
@@ -115,7 +116,7 @@ func (k known) hinted(err error) error {
 const (
 	faultGroup  = "Faults"
 	outputFlags = "Output"
-	optionFlags = "Options" // of algorithms
+	optionFlags = "Options" // options of algorithms
 )
 
 // helpWidth is how many columns the help of flags takes.
@@ -124,11 +125,11 @@ const helpWidth = 100
 // groupKey is the annotation of a flag that holds its group.
 const groupKey = "turnstile_group"
 
-// group puts all flags that belong to no group yet into this one.
+// group puts all flags that have no group yet into the group of that name.
 func group(f *pflag.FlagSet, name string) {
 	f.VisitAll(func(flag *pflag.Flag) {
 		if flag.Annotations[groupKey] == nil {
-			f.SetAnnotation(flag.Name, groupKey, []string{name}) // fails only without such a flag
+			f.SetAnnotation(flag.Name, groupKey, []string{name}) // fails only if there is no such flag
 		}
 	})
 }
@@ -139,7 +140,7 @@ const commonKey = "turnstile_common"
 // common marks flags for the short help; --help-all lists all flags.
 func common(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
-		f.SetAnnotation(name, commonKey, nil) // fails only without such a flag
+		f.SetAnnotation(name, commonKey, nil) // fails only if there is no such flag
 	}
 }
 
@@ -152,7 +153,7 @@ func isCommon(f *pflag.Flag) bool {
 // helpAll is the flag that prints the long help of a command.
 const helpAll = "help-all"
 
-// addHelpAll adds the flag to a command with a longer help, or with flags that its short help leaves out.
+// addHelpAll adds --help-all to a command that has a longer help, or flags that the short help leaves out.
 func addHelpAll(cmd *cobra.Command, more string) {
 	f, marked := cmd.Flags(), more != ""
 	f.VisitAll(func(flag *pflag.Flag) { marked = marked || isCommon(flag) })

@@ -30,7 +30,7 @@ Exit status: 0 measured, 2 given up or interrupted, 64 bad usage, 74 if the outp
 const overheadExample = `  orchestrator overhead
   orchestrator overhead -n 8 --pairs 15 --duration 1s`
 
-// fewestPairs is how many pairs an interval of 95% takes (98%, to be precise).
+// fewestPairs is how many pairs of measurements an interval of 95% takes (98%, to be precise).
 const fewestPairs = 7
 
 // quiet is the share of the machine that other programs may use without a remark.
@@ -82,7 +82,7 @@ func (c *overheadCall) check(s settings) error {
 	case c.Duration <= 0:
 		return fmt.Errorf("--duration %v: it takes a time to measure for, such as 2s", c.Duration)
 	case c.Warmup < 0:
-		return fmt.Errorf("--warmup %v: time does not run backwards", c.Warmup)
+		return fmt.Errorf("--warmup %v: write 0s or longer", c.Warmup)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (c *overheadCall) run(ctx context.Context, a *app) error {
 	c.setup.Set = "overhead"
 	var all []*runs.OverheadResult
 	algorithms := []string{bare.Ring, bare.Ricart}
-	each := 2 * time.Duration(c.Pairs) * (c.Warmup + c.Duration) // a pair is two measurements
+	each := 2 * time.Duration(c.Pairs) * (c.Warmup + c.Duration) // measuring a pair takes two measurements
 	bar := a.newBar(false, time.Duration(len(algorithms))*each)
 	defer bar.clear()
 	for at, algorithm := range algorithms {

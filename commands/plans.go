@@ -170,7 +170,7 @@ func writePlans(out io.Writer) {
 	line("broker 0, broker 0-1", "these brokers, with kill, pause and cut")
 	line("server 0, server 0-1", "these servers of a service, with kill, pause, clock and cut; takes --service")
 	line("server leader", "the server that leads at that time, or is the primary")
-	line("server of holder", "the server that answered the next client to enter last")
+	line("server of holder", "the server that last answered the next client to enter")
 	for _, t := range effect.TargetWords {
 		line(t.Word, t.Says)
 	}
@@ -180,7 +180,7 @@ func writePlans(out io.Writer) {
 	}
 }
 
-// The list of plans has two columns.
+// The width of the first of the two columns that plans prints, and of both together.
 const (
 	plansIndent = 27
 	plansWidth  = 100

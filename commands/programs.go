@@ -8,8 +8,8 @@ import (
 	"turnstile/internal/terminal"
 )
 
-// With these arguments this program is another process of a run: a broker, the proxies, the resource process,
-// the agent of a host, or a service.
+// With these arguments this program runs as another process of a run: a broker, the proxies, the resource
+// process, the agent of a host, or a service.
 var (
 	brokerArgs   = []string{"broker", "--piped"}
 	proxyArgs    = []string{"proxy"}
@@ -18,7 +18,7 @@ var (
 	serviceArgs  = []string{"service"}
 )
 
-// ownSibling returns the path of a program in the folder of this one.
+// ownSibling returns the path of a program in the folder of this program.
 func ownSibling(name string) string { return filepath.Join(filepath.Dir(terminal.OwnPath()), name) }
 
 // nodeProgram returns the program of a node, with its arguments.
@@ -64,7 +64,7 @@ func (p *program) equip(s *runs.Setup) {
 	}
 }
 
-// equipFor is equip. If the runs are of processes, it checks the program of a node.
+// equipFor does what equip does. If the runs are of processes, it also checks the program of a node.
 func (p *program) equipFor(s *runs.Setup, real bool) error {
 	if p.equip(s); real {
 		return s.CheckNode()

@@ -41,7 +41,7 @@ const rerunExample = `  orchestrator rerun
 type rerunCall struct {
 	known
 	benchCall
-	nats rank // where the server was named
+	nats rank // whether a flag, a variable or a file named the NATS server
 }
 
 func rerunCommand(k known) Command {
@@ -93,8 +93,8 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 	}
 	server := c.NATS
 	c.Options = record.Options.Again()
-	// A server in a file or variable is not for a run that had its own broker. For other runs it may have the
-	// credential, which the record lacks.
+	// A server that a file or variable names is not for a run that had its own broker. For other runs its URL
+	// may have the credential, which the record lacks.
 	if c.nats == byFlag || c.nats > byDefault && c.NATS != "" {
 		c.NATS = server
 	}
@@ -183,7 +183,7 @@ func printRerun(w io.Writer, first *results.Folder, r *runs.Run, c *runs.Compari
 	if err != nil {
 		return err
 	}
-	var same any // null: not known
+	var same any // null: it is unknown whether the outcome is the same
 	if outcome := c.Outcome(); outcome != check.Inconclusive {
 		same = outcome == check.Valid
 	}

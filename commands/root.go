@@ -34,8 +34,8 @@ func (a *app) root() *cobra.Command {
 		Long:          rootHelp,
 		Example:       rootExample,
 		Version:       versions()["turnstile"],
-		SilenceErrors: true, // run prints them
-		SilenceUsage:  true, // the error would scroll off the screen
+		SilenceErrors: true, // runTo prints errors
+		SilenceUsage:  true, // the usage would scroll the error off the screen
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

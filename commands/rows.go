@@ -59,7 +59,8 @@ func noService(name string) error {
 		"with make services", name)
 }
 
-// findAlgorithm is Find. If the name is that of a service, its error names the command that runs the service.
+// findAlgorithm does what Find does. If the name is that of a service, its error names the command that runs
+// the service.
 func (k known) findAlgorithm(name string) (*spec, error) {
 	row, err := k.Find(name)
 	if err == nil {
@@ -83,7 +84,7 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 	return nil, err
 }
 
-// findElector is FindElector, with the signature that runCommand.find needs.
+// findElector does what FindElector does, with the signature that runCommand.find needs.
 func (k known) findElector(name string) (*spec, error) { return k.FindElector(name) }
 
 // A rowFlag is a flag that names an algorithm.
@@ -112,7 +113,7 @@ func (k known) with(holds func(*spec) bool) (rows []*spec) {
 }
 
 // ownServices are the services that this program has itself. All others are in the program services, which is
-// built from a module of its own, so that this one needs no library of theirs.
+// built from a module of its own. So this program does not need the libraries of those services.
 var ownServices = slices.Concat([]*service.Service{&natskv.Service}, local.Services)
 
 // apart is the service that has a program of its own, built by make services-lease.

@@ -42,8 +42,8 @@ const runsExample = `  orchestrator runs
 type runsCall struct {
 	known
 	root                          string
-	algorithm, verdict, kind, set string // only those; empty: all
-	nodes, newest                 int    // 0: all
+	algorithm, verdict, kind, set string // list only runs with these; empty: all
+	nodes, newest                 int    // list only runs with so many nodes, or only so many runs; 0: all
 	json, csv                     bool
 }
 
@@ -89,12 +89,12 @@ func (c *runsCall) addTo(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("algo", c.completeAlgorithm)
 }
 
-// takeSet takes the set that is named without --set.
+// takeSet takes the name of the set from the argument, if there is one.
 func (c *runsCall) takeSet(args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	set := filepath.Base(args[0]) // a shell completes to the path of its folder
+	set := filepath.Base(args[0]) // shells complete the argument to the path of a folder
 	switch {
 	case c.set != "" && c.set != set:
 		return fmt.Errorf("runs takes one set, not %s and %s: leave out one of the two", set, c.set)
@@ -182,7 +182,7 @@ func (c *runsCall) read() (all []*runs.Overview, others []string, err error) {
 		are[filepath.Clean(f.Path)] = true
 	}
 	slices.SortStableFunc(all, func(x, y *runs.Overview) int { return strings.Compare(y.Started, x.Started) })
-	for path := range are { // a folder elsewhere was never meant to be a run
+	for path := range are { // only folders next to runs were perhaps meant to be runs
 		beside, _ := os.ReadDir(filepath.Dir(path))
 		for _, e := range beside {
 			other := filepath.Join(filepath.Dir(path), e.Name())
@@ -196,7 +196,7 @@ func (c *runsCall) read() (all []*runs.Overview, others []string, err error) {
 	return all, others, nil
 }
 
-// isReport reports whether a folder has the pictures of a report, which lies beside it.
+// isReport reports whether a folder has the pictures of the report next to it.
 func isReport(path string) bool {
 	_, err := os.Stat(filepath.Join(filepath.Dir(path), setpage.HTMLFile))
 	return filepath.Base(path) == setpage.FiguresDir && err == nil

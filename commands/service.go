@@ -94,7 +94,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, err
 	}
 	config := c.Config
-	config.Options = nil // options of algorithms are not for a service
+	config.Options = nil // a service does not take options of algorithms
 	program := service.Program{Command: command, Name: x.name, Words: x.with, Server: c.setup.ServerProgram,
 		Endpoint: x.endpoint}
 	subject, d, err := subjectOf(context.Background(), &program, config)
@@ -108,7 +108,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, err
 	}
 	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
-	if foreign.Silent(c.Config) { // without messages, links set in a file for many runs are for other runs
+	if foreign.Silent(c.Config) { // without messages, links that a file sets are for other runs
 		if s.rank("latency") < s.rank(foreign.ServiceOption) {
 			c.Latency = chance.Distribution{}
 		}
@@ -221,7 +221,7 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 	return true, err
 }
 
-// declaration returns the declaration of the program, with the parts that flags give replaced.
+// declaration returns the declaration of the program. Flags replace parts of it.
 func (x *foreignFlags) declaration(c *benchCall) (*foreign.Declaration, error) {
 	given, err := foreign.Parse(x.kinds, x.promises)
 	if err != nil || x.kinds != "" && x.promises != "" {

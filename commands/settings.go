@@ -35,7 +35,7 @@ const (
 	byFlag
 )
 
-// settings has, by flag, the source of its value.
+// settings has the source of the value of each flag, by the name of the flag.
 type settings map[string]source
 
 // A source is where the value of a flag comes from.
@@ -44,7 +44,7 @@ type source struct {
 	place string // the file, or the variable of the environment
 }
 
-// where names the place that set the flag of that name, for an error: --name, FILE: name, or the variable.
+// where names the place that set the flag name, for an error: --name, FILE: name, or the variable.
 func (s source) where(name string) string {
 	switch s.rank {
 	case byEnvironment:
@@ -55,7 +55,7 @@ func (s source) where(name string) string {
 	return "--" + name
 }
 
-// keep stores settings for later. It returns nil, as a Command.Check that finds nothing wrong.
+// keep stores settings for later. Like a Command.Check that finds nothing wrong, it returns nil.
 func (s *settings) keep(of settings) error {
 	*s = of
 	return nil
@@ -82,7 +82,7 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 	v.SetEnvPrefix(envPrefix)
 	v.SetEnvKeyReplacer(envNames)
 	v.AutomaticEnv()
-	v.BindPFlags(cmd.Flags()) // fails only without flags
+	v.BindPFlags(cmd.Flags()) // fails only if the flag set is nil
 	if err := readConfig(v, known); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	if s.rank(f.Name) == byEnvironment {
 		value = os.Getenv(s[f.Name].place)
 		values = strings.Fields(value)
-		if f.Value.Type() == "stringSlice" { // the command line separates its values by commas
+		if f.Value.Type() == "stringSlice" { // commas separate its values, as in a flag
 			values = strings.Fields(strings.ReplaceAll(value, ",", " "))
 		}
 	}
@@ -144,10 +144,10 @@ func (s settings) blame(err error, names ...string) error {
 	return err
 }
 
-// elsewhere lists the flags that the environment or a file set, of those in names, or of all without names.
+// elsewhere lists the flags that the environment or a file has set; with names, only flags of these names.
 // Empty: the command line set them all.
 func (s settings) elsewhere(names ...string) string {
-	set := map[string][]string{} // by place
+	set := map[string][]string{} // names of flags, by the place that set them
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
@@ -163,7 +163,8 @@ func (s settings) elsewhere(names ...string) string {
 	return strings.Join(says, "; ")
 }
 
-// either turns off the switch of the lower rank if both are on. If their ranks are equal, it is an error.
+// either is for two switches that exclude each other. If both are on, it turns off the switch of the lower
+// rank. If their ranks are equal, it is an error.
 func (s settings) either(cmd *cobra.Command, one, other string) error {
 	a, b := cmd.Flags().Lookup(one), cmd.Flags().Lookup(other)
 	switch {
@@ -250,7 +251,7 @@ func configError(path string, err error) error {
 	return fmt.Errorf("%s: %s: %s", path, line, what)
 }
 
-// checkEnvironment returns an error for a variable with our prefix that sets no flag, or sets one a second
+// checkEnvironment returns an error for a variable with envPrefix that sets no flag, or sets a flag a second
 // time.
 func checkEnvironment(known knownFlags) error {
 	given := map[string]bool{}
@@ -273,8 +274,8 @@ func checkEnvironment(known knownFlags) error {
 	return nil
 }
 
-// unknownSetting is the error for a setting that no command has. It was written as name; bare is the same as
-// the name of a flag. spell writes the name of a flag in the style of the place where it was found.
+// unknownSetting returns the error for a setting that no command has. name is the setting as it was written,
+// and bare is it in the style of flags. spell writes a flag in the style of name.
 func unknownSetting(where, name, bare string, known knownFlags, spell func(string) string) error {
 	names := slices.Sorted(maps.Keys(known))
 	if near := suggest.Nearest(bare, names); near != "" {
@@ -295,13 +296,13 @@ var otherNames = map[string]string{"n": "nodes", "scheme": "algo"}
 // oneName returns the name of the flag that a name or alias stands for.
 func oneName(name string) string { return cmp.Or(otherNames[name], name) }
 
-// oneFlag is oneName for pflag, so that a flag can be given by its aliases.
+// oneFlag does what oneName does, for pflag, so that a flag can be given by its aliases.
 func oneFlag(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(oneName(name))
 }
 
-// variableFor returns the environment variable that sets a flag: of an alias if that is set, else of its
-// name.
+// variableFor returns the environment variable that sets a flag: the variable of its alias if that is set,
+// else the variable of its name.
 func variableFor(flag string) string {
 	for other, name := range otherNames {
 		if name == flag && os.Getenv(envName(other)) != "" {
@@ -330,7 +331,7 @@ func knownSettings(root *cobra.Command) knownFlags {
 // forOneCall marks flags that only the command line may set, not a file or a variable.
 func forOneCall(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
-		cmd.Flags().SetAnnotation(name, forOneCallKey, nil) // fails only without such a flag
+		cmd.Flags().SetAnnotation(name, forOneCallKey, nil) // fails only if there is no such flag
 	}
 }
 
@@ -358,7 +359,7 @@ func oneValueEach(f *pflag.FlagSet) {
 		if takesList(f) {
 			return
 		}
-		if f.DefValue == "0s" && f.Value.Type() == "duration" { // help would name this default
+		if f.DefValue == "0s" && f.Value.Type() == "duration" { // otherwise the help would show 0s as the default
 			f.DefValue = ""
 		}
 		f.Value = &once{Value: f.Value, flag: f}
@@ -375,7 +376,7 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// shortFor names the letter that is short for a flag; empty: it has no such letter.
+// shortFor returns a text about the letter that is short for a flag; empty: there is no such letter.
 func shortFor(f *pflag.Flag) string {
 	if f.Shorthand == "" {
 		return ""
@@ -386,7 +387,7 @@ func shortFor(f *pflag.Flag) string {
 // noZero makes a flag refuse 0, which would mean the same as leaving it out. says completes the error: what 0
 // would mean, and what to write instead.
 func noZero(f *pflag.FlagSet, name, says string) {
-	f.SetAnnotation(name, noZeroKey, []string{says}) // fails only without such a flag
+	f.SetAnnotation(name, noZeroKey, []string{says}) // fails only if there is no such flag
 }
 
 const noZeroKey = "turnstile_no_zero"
@@ -396,7 +397,7 @@ func (s settings) checkZeros(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		value, says := f.Value.String(), f.Annotations[noZeroKey]
 		switch {
-		case err != nil || !s.given(f.Name) || f.Value.Type() == "func": // addOptions looks at those
+		case err != nil || !s.given(f.Name) || f.Value.Type() == "func": // addOptions checks flags of type func
 		case value == "" || value == "[]":
 			err = fmt.Errorf("%s has no value: write one, or leave it out", s[f.Name].where(f.Name))
 		case says != nil && (value == "0" || value == "0s"):
@@ -413,9 +414,9 @@ var variable = regexp.MustCompile(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
 // that is not a variable, since later words may be values of flags.
 func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 	cmd, rest, err := root.Find(args)
-	words := len(strings.Fields(cmd.CommandPath())) - 1                 // of the name of the command
-	if err != nil || cmd == root || !slices.Equal(args[words:], rest) { // flags come before the name
-		return args, nil // cobra says what is wrong
+	words := len(strings.Fields(cmd.CommandPath())) - 1                 // words in the command's name
+	if err != nil || cmd == root || !slices.Equal(args[words:], rest) { // there are flags before the name
+		return args, nil // cobra returns the error
 	}
 	flags := slices.Clone(args[:words])
 	for i, word := range rest {
@@ -428,7 +429,7 @@ func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 		switch {
 		case f == nil:
 			return nil, fmt.Errorf("%s takes no variable %s%s", cmd.Name(), v[1], variableHint(cmd, name, v[2]))
-		case v[2] == "": // the flag would silently keep its default
+		case v[2] == "": // with an empty value, the flag would keep its default without notice
 			return nil, fmt.Errorf("%s has no value: write one behind %[1]s=, or leave it out", v[1])
 		}
 		flags = append(flags, fmt.Sprintf("--%s=%s", f.Name, v[2]))
@@ -450,7 +451,7 @@ func flagOf(cmd *cobra.Command, name string) *pflag.Flag {
 // variableOf returns the variable that stands for a flag.
 func variableOf(flag string) string { return strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
 
-// variableHint suggests the variable that was meant, or names the commands that take this one.
+// variableHint suggests the variable that was meant, or names the commands that take this variable.
 func variableHint(cmd *cobra.Command, name, value string) string {
 	switch {
 	case name == "name" && strings.Contains(cmd.Use, " [NAME"):

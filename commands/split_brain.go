@@ -59,7 +59,7 @@ type splitBrainCall struct {
 	dryRun bool
 	study.SplitBrain
 	schemes, cuts         []string
-	options               nodes.Config // its Options are the options of schemes
+	options               nodes.Config // only its Options are used, for the options of schemes
 	simulated, noProgress bool
 	json                  bool
 }
@@ -86,9 +86,8 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	f.StringSliceVar(&c.schemes, "algo", nil,
 		"only these schemes, by `names` or aliases, with commas between")
 	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
-	f.StringArrayVar(&c.cuts, "cut", nil, "the `groups` that the cluster falls into, as in 0-1/2-4, or between "+
-		"which links are cut, as in 0/2, or 0>2 for one way; may be given several times (default the highest, "+
-		"fewer than half, and the others)")
+	f.StringArrayVar(&c.cuts, "cut", nil, "`groups` between which links are cut, as in 0-1/2-4 or 0/2, or 0>2 "+
+		"for one way; may be given several times (default the highest nodes, fewer than half, from the others)")
 	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+study.Usual.String()+", or longer "+
 		"if that is too short for a scheme)")
 	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default as long after the heal as the "+
@@ -234,7 +233,7 @@ func whichCut(r *results.SplitBrainRow) string {
 }
 
 // showsNothing prints the schemes whose runs are untested, by reason, and returns the number of such runs. If
-// other runs of the scheme are tested, it names the cut too.
+// other runs of a scheme are tested, it also names the cut.
 func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 	var reasons []string
 	schemes := map[string][]string{}
@@ -263,7 +262,7 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 	return count
 }
 
-// writeSplitBrain prints a line for each scheme and partition, then why the row expects it.
+// writeSplitBrain prints a line for each scheme and partition, and then why the row expects that outcome.
 func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	t := terminal.Table{
 		Head: []string{"SCHEME", "CUT", "LEADER IN", "EXPECTED", "SIDES", "LED, BY SIDE", "TWO LED",

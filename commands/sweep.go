@@ -67,7 +67,7 @@ const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,1
 type sweepCall struct {
 	dryRun          bool
 	known           known
-	study.RateSweep // only its Sweep is used, unless find
+	study.RateSweep // without find, only its Sweep is used
 	find            bool
 	lists           map[string]*listFlag
 	simulated       bool
@@ -79,7 +79,7 @@ type sweepCall struct {
 
 	trialsInFile bool
 
-	refused map[string][]string // by reason: configurations that cannot be run
+	refused map[string][]string // configurations that cannot be run, by the reason
 }
 
 // mostRuns is how many runs a sweep has at most.
@@ -195,7 +195,7 @@ func (c *sweepCall) resolve(args []string) error {
 	return nil
 }
 
-// A runMaker makes the runs of a sweep: over lists, or of searches for rates.
+// A runMaker makes the runs of a sweep: over lists of values, or of searches for the highest rates.
 type runMaker interface {
 	Prepare() (made, left int, err error)
 	Takes(ctx context.Context) study.Length
@@ -203,7 +203,7 @@ type runMaker interface {
 	Make(ctx context.Context) ([]*study.Result, error)
 }
 
-// maker returns what makes the runs.
+// maker returns the runMaker of the sweep.
 func (c *sweepCall) maker() runMaker {
 	if c.find {
 		return &c.RateSweep
@@ -240,7 +240,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 			return err
 		}
 		defer unlock()
-		if before, left, err = maker.Prepare(); err != nil { // another process may have made some
+		if before, left, err = maker.Prepare(); err != nil { // another process may have made some of the runs
 			return unreadable(err)
 		}
 	}
@@ -315,7 +315,7 @@ func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error)
 
 // A listFlag is a flag of runs that may have several values in a sweep.
 type listFlag struct {
-	of     *pflag.Flag // of a run
+	of     *pflag.Flag // the flag as bench or simulate has it
 	values []string
 }
 
@@ -323,7 +323,7 @@ func (l *listFlag) String() string     { return strings.Join(l.values, " ") }
 func (l *listFlag) Type() string       { return "list" }
 func (l *listFlag) GetSlice() []string { return l.values }
 
-// Set adds one value, or several with commas between if the text is not a value as a whole.
+// Set adds one value. If the text is not a value as a whole, it adds the values between the commas.
 func (l *listFlag) Set(text string) error { return l.Append(text) }
 
 // Append implements pflag.SliceValue.
@@ -355,10 +355,10 @@ func (l *listFlag) Replace(values []string) error {
 	return nil
 }
 
-// namesOnly are the flags whose values are single words, so that commas divide them.
+// namesOnly are the flags whose values are single words, so that commas separate values.
 var namesOnly = []string{"algo", "service", "load", "arrivals", "plan"}
 
-// splits reports whether commas divide the values of a text.
+// splits reports whether commas in a text separate values.
 func (l *listFlag) splits(text string) bool {
 	switch l.of.Value.Type() {
 	case "string", "func":
@@ -370,8 +370,8 @@ func (l *listFlag) splits(text string) bool {
 	return fresh.Value.Set(text) != nil
 }
 
-// notOfSweeps are the flags of runs that a sweep cannot have as lists: it has flags of these names, or they
-// make no sense.
+// notOfSweeps are the flags of runs that cannot be lists in a sweep. Either a sweep has a flag of that name
+// itself, or a list makes no sense.
 var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program",
 	"explain", "replay", "shrink", "require", "help"}
 
@@ -396,7 +396,7 @@ func (c *sweepCall) addLists(cmd *cobra.Command) {
 // listNames returns the names of the flags that may be lists.
 func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.lists)) }
 
-// own sets a flag of the sweep itself from its file, unless the command line gives it. It returns false for
+// own sets a flag of the sweep itself from the file, unless the command line gives it. It returns false for
 // any other flag.
 func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	if !slices.Contains([]string{"trials", "seed", "set", "simulated", "wait-bound"}, flag) {
@@ -406,7 +406,7 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 		return true, fmt.Errorf("line %d: %s takes one value", value.Line, flag)
 	}
 	f := *c.flags.Lookup(flag)
-	f.Value = f.Value.(*once).Value // the command line may have set it
+	f.Value = f.Value.(*once).Value // without once, which would refuse a second value
 	counts := f.Value.String()
 	where := fmt.Sprintf("line %d: %s", value.Line, flag)
 	if err := f.Value.Set(value.Value); err != nil {
@@ -421,7 +421,7 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 		err = checkSet(&c.Setup)
 	}
 	c.trialsInFile = c.trialsInFile || flag == "trials"
-	if err == nil && c.settings.given(flag) { // the command line wins
+	if err == nil && c.settings.given(flag) { // the value on the command line wins
 		err = f.Value.Set(counts)
 	}
 	return true, err
@@ -444,7 +444,7 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 	}
 	for flag, value := range cell {
 		if flag == "rate" && of.find {
-			value = "1" // any rate: each probe sets its own
+			value = "1" // any value will do, since each probe sets its own rate
 		}
 		f := flags.Lookup(flag)
 		if f == nil {
@@ -516,16 +516,17 @@ func sweepCommandOf(c *sweepCall, args []string) string {
 // A grid lists configurations: every combination of the values of its flags, except the excluded ones.
 type grid struct {
 	parts   []part
-	exclude []map[string]string // each leaves out the configurations that have all of its values
+	exclude []map[string]string // each one leaves out the configurations that have all of its values
 }
 
-// A part is a grid's flags with their values.
+// A part has flags of a grid, each with its values.
 type part struct {
-	name  string // empty: the file has no parts
+	name  string // name of the part; empty: the file has no parts
 	lists map[string][]string
 }
 
-// readGrid reads the file of a sweep. known are the flags that may be lists; own sets a flag of the sweep.
+// readGrid reads the file of a sweep. known are the flags that may be lists; own sets a flag of the sweep
+// itself.
 func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, error)) (*grid, error) {
 	b, err := input.Read(path)
 	if err != nil {
@@ -638,7 +639,7 @@ func (g *grid) override(lists map[string][]string) {
 	}
 }
 
-// count returns how many configurations the grid has at most.
+// count returns how many configurations the grid has, without regard to exclusions and repetitions.
 func (g *grid) count() float64 {
 	sum := 0.0
 	for _, p := range g.parts {
@@ -728,7 +729,7 @@ func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	fmt.Fprintln(a.stdout)
 	if c.find {
 		fmt.Fprintf(a.stdout,
-			"Each searches the highest rate at which %.0f%% of requests are served and 99%% wait at most %s.\n",
+			"Each is probed for the highest rate at which %.0f%% of requests are served and 99%% wait at most %s.\n",
 			100*study.ServedShare, format.Duration(c.WaitBound))
 	}
 	if left > 0 {
@@ -825,9 +826,8 @@ func (c *sweepCall) resolveOwn(g *grid) error {
 	case !c.find && c.settings.given("wait-bound"):
 		return fmt.Errorf("--wait-bound is for --rate %s: add it, or leave out --wait-bound", findRate)
 	case !c.find && c.json && !c.dryRun:
-		return fmt.Errorf("--json is for --dry-run, and for the rates that --rate %s finds: leave it out; runs %s "+
-			"--json prints runs",
-			findRate, c.Setup.Set)
+		return fmt.Errorf("--json is for --dry-run and --rate %s: leave it out; `orchestrator runs %s --json` "+
+			"prints the runs", findRate, c.Setup.Set)
 	case c.WaitBound < 0:
 		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
 	case c.find && !c.settings.given("trials") && !c.trialsInFile:
@@ -968,10 +968,10 @@ func trialWords(numbers []string) string {
 func intervalNote(r *results.RateRow) string {
 	switch r.Interval {
 	case study.IntervalOfMedian:
-		return "The interval is the 95% interval of the median, in total."
+		return "The interval is the 95% confidence interval of the median rate of all nodes together."
 	case study.IntervalOfAll:
 		return fmt.Sprintf(
-			"With %s, the interval is from the least to the most, in total: the interval of a median takes %d.",
+			"With %s, the interval is the range of the rates of all nodes together; a 95%% interval needs %d trials.",
 			english.Count(r.Trials, "trial", "trials"), trialsOfRates)
 	}
 	return ""
@@ -985,12 +985,12 @@ func rateNote(r *results.RateRow) string {
 	case r.LimitedBy == study.LimitUnknown:
 		return "unknown: the run at the next rate is inconclusive, so the rate may be higher: " + r.Reason
 	case !r.Number(option.RateColumn).Known():
-		return "No rate: not even the lowest rate that is probed is served, 20 requests in the window: " +
+		return "No rate: not even the lowest probed rate, 20 requests per window, is served: " +
 			"try a longer --duration."
 	case r.LimitedBy == study.LimitCPU:
 		return "cpu: the run was bound by the CPU, so another machine has another rate."
 	case r.LimitedBy == study.LimitCap:
-		return "cap: the highest rate that is probed is served, a million requests in the window."
+		return "cap: the highest probed rate, a million requests per window, is served."
 	}
 	return ""
 }

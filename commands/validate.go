@@ -97,7 +97,7 @@ func (c *validateCall) check(settings) (err error) {
 }
 
 func (c *validateCall) run(ctx context.Context, a *app) error {
-	if c.csv != "" && c.csv != "-" { // before the figures take their time
+	if c.csv != "" && c.csv != "-" { // checked before the figures, which take time
 		if err := checkWritable(c.csv); err != nil {
 			return fmt.Errorf("--csv: %w", err)
 		}
@@ -146,7 +146,7 @@ func unpublished(rows []*spec) error {
 	return fmt.Errorf("the rows of %s list no published figures", english.List(names))
 }
 
-// writeCSV writes figures to a file, or to standard output if that is -.
+// writeCSV writes figures to the file at path, or to standard output if path is -.
 func writeCSV(w io.Writer, path string, figures []*study.Reproduced) error {
 	switch path {
 	case "":
@@ -218,8 +218,8 @@ func printFigures(w io.Writer, all []*study.Reproduced, off int) {
 	fmt.Fprintln(w)
 }
 
-// printFigureTable prints all that was published of one figure, in columns that are as wide as what is in
-// them, and returns how many of them have no verdict.
+// printFigureTable prints all values that were published in one figure, each with the measured value. It
+// returns how many of these have no verdict.
 func printFigureTable(w io.Writer, all []*study.Reproduced) (about int) {
 	colors := terminal.PaletteFor(w)
 	names, variants, verdicts := 0, 0, 0
@@ -236,7 +236,7 @@ func printFigureTable(w io.Writer, all []*study.Reproduced) (about int) {
 		before := fmt.Sprintf("  %-*s %-*s %4d %10s %10s %6s", names, r.Spec.Name, variants, variantOf(r),
 			r.Config.N, publishedOf(r), figureOf(r.Measured), ratioOf(r))
 		indent := utf8.RuneCountInString(before+verdict) + terminal.Gap
-		width := len(r.Source) // a claim names its whole line
+		width := len(r.Source) // if the output is no terminal, the source stays on one line
 		if terminal.Is(w) {
 			width = max(terminal.Columns(w)-indent, helpWidth/4)
 		}

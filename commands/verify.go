@@ -237,10 +237,10 @@ func verdictAgainst(stored runs.Record, index int, t *runs.Trial) string {
 // A setVerdict sums up the new verdicts of the runs of a set.
 type setVerdict struct {
 	worst     check.Outcome
-	outcomes  map[check.Outcome]int // how many runs have it, by the histories
+	outcomes  map[check.Outcome]int // how many runs have each outcome, judged by their histories
 	differing []string              // runs whose tables differ
 	unread    int
-	remarks   map[string]int // by remark: how many runs it is about
+	remarks   map[string]int // how many runs each remark is about
 	rows      []results.Row
 	documents []any
 }
@@ -268,7 +268,7 @@ func (c *verifyCall) verifySet(ctx context.Context, a *app, set *results.Set) er
 }
 
 // verifyPublished checks a published set, a folder or an archive, and judges the runs with published
-// histories again. A difference decides the exit status before their verdicts.
+// histories again. If anything differs, that decides the exit status, before the verdicts of the runs.
 func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) error {
 	folder := path
 	if strings.HasSuffix(path, results.ArchiveSuffix) {
@@ -347,7 +347,7 @@ func (c *verifyCall) judgeSet(ctx context.Context, a *app, folders []*results.Fo
 	return v, nil
 }
 
-// unreadable notes a run that cannot be judged, and prints why.
+// unreadable counts a run that cannot be judged, and prints why.
 func (v *setVerdict) unreadable(a *app, c *verifyCall, folder *results.Folder, err error) {
 	v.unread++
 	v.worst = max(v.worst, check.Inconclusive)
@@ -398,7 +398,7 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 		fmt.Fprintf(a.stdout, "  %v\n", d)
 	}
 	for _, remark := range one.audit.Remarks {
-		if len(one.summary.Unjudged) > 0 { // the remark is about this run alone
+		if len(one.summary.Unjudged) > 0 { // these remarks are about this run alone
 			fmt.Fprintf(a.stdout, "  %s\n", remark)
 		} else {
 			v.remarks[remark]++

@@ -54,6 +54,9 @@ func versions() map[string]string {
 	if v["turnstile"] == "(devel)" {
 		v["turnstile"] = cmp.Or(versionOf(revision, modified == "true"), v["turnstile"])
 	}
+	if path := build.Main.Path; path != ofProject {
+		v["turnstile"] = fmt.Sprintf("%s in %s %s", versionIn(build.Deps), path, v["turnstile"])
+	}
 	if revision != "" {
 		v["revision"] = revision
 		if modified == "true" {
@@ -61,6 +64,20 @@ func versions() map[string]string {
 		}
 	}
 	return v
+}
+
+// ofProject is the module of this project. A program of another module, with rows of its own, has the version
+// and the revision of that module.
+const ofProject = "turnstile"
+
+// versionIn returns the version of this project among the modules that a program is built with.
+func versionIn(deps []*debug.Module) string {
+	for _, m := range deps {
+		if m.Path == ofProject {
+			return m.Version
+		}
+	}
+	return "unknown"
 }
 
 // versionOf returns the version of a program that Go has not stamped: 0.1.0+4001b7e8ae30 for a release, and

@@ -3,7 +3,8 @@ package docs
 
 import _ "embed"
 
-// Claims is a file of YAML: what five lecture texts claim, and what shows each claim. Its head has its keys.
+// Claims is a file of YAML: what five lecture texts claim, and what shows each claim. Comments at its top
+// describe its keys.
 //
 //go:embed claims.yaml
 var Claims []byte

@@ -20,11 +20,11 @@ type kindPlan struct {
 	MessageKind
 	name  string
 	typ   reflect.Type
-	word  unsafe.Pointer // of the type, as in an interface: quicker to compare
+	word  unsafe.Pointer // the word by which an interface holds the type: quick to compare
 	shape *shape
 }
 
-// typeWord returns what an interface holds of the type of its value.
+// typeWord returns the word by which the interface m holds the type of its value.
 func typeWord(m Message) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
 // MaxKinds is how many kinds of messages a stack may have.
@@ -48,7 +48,7 @@ func (c *Codec) add(k MessageKind, name string) {
 // stackCodec returns the codec of all instances. Instances of one row share numbers. If several rows have a
 // kind of the same name, the name of the row comes first, as in raymond.request.
 func stackCodec(instances []Instance) (*Codec, error) {
-	rows := map[string]*Spec{} // the row that used a name last
+	rows := map[string]*Spec{} // by name of a kind: the row that used it last
 	shared := map[string]bool{}
 	for _, in := range instances {
 		for _, k := range in.Spec.messages(in.Config) {
@@ -222,7 +222,7 @@ func (d *Decoder) Decode(kind int, b []byte) (Message, error) {
 		v = reflect.New(d.codec.kinds[kind].typ).Elem()
 		d.scratch[kind] = v
 	}
-	v.SetZero() // what an earlier message held must not come back, nor be shared with this one
+	v.SetZero() // the fields of an earlier message must neither remain nor share memory with this message
 	rest, ok := decodeValue(v, b)
 	if !ok || len(rest) > 0 {
 		return nil, fmt.Errorf("not a message of this kind (%s): % x", d.codec.kinds[kind].name,

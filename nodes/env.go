@@ -192,8 +192,8 @@ func (e *Env) tell(op Op, id ID, term uint64) {
 // See Env.ElectSomebody.
 const Somebody ID = -2
 
-// Lead records that this node leads term. It is Elect for machines of anonymous networks, which do not know
-// their own ID.
+// Lead records that this node leads in term. It is Elect for machines of anonymous networks, which do not
+// know their own ID.
 func (e *Env) Lead(term uint64) { e.tell(OpElect, e.node.id, term) }
 
 // ElectSomebody is Elect for machines of anonymous networks that follow another node.

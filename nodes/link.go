@@ -8,8 +8,8 @@ type Packet struct {
 	Instance int32
 	Kind     uint8
 	Net      uint8  // the network that carries messages of its kind
-	Number   uint64 // of the packet on its link, from 1 (see Links.Restart)
-	Bytes    int    // of the encoded message; 0 in a simulation, unless the shaper is a Weigher that needs it
+	Number   uint64 // number of the packet on its link, from 1 (see Links.Restart)
+	Bytes    int    // size of the encoded message; 0 in a simulation, unless a Weigher needs it
 	At       int64  // when the link takes it, in the run's nanoseconds
 
 	// Loose is set by a shaper if the packet may overtake others of its link, and be overtaken.
@@ -32,13 +32,13 @@ type Shaper interface {
 type Weigher interface{ NeedsBytes() bool }
 
 // Links numbers the packets of a cluster, asks a Shaper for their fates, and keeps the order of each link.
-// The host that receives and the simulator share it, so a seed means the same to both.
+// Receiving hosts and the simulator share this code, so a seed means the same to both.
 type Links struct {
 	shaper  Shaper
 	reorder bool
 	nodes   uint64
-	dense   []link          // by sender and receiver, in a cluster of moderate size
-	sparse  map[uint64]link // in a large one, most of whose links are idle
+	dense   []link          // the links by sender and receiver, in a cluster of moderate size
+	sparse  map[uint64]link // the same in a large cluster, where most links are idle
 	lives   map[ID]uint32   // the incarnations of receivers that have restarted
 	fate    Fate
 	times   []int64
@@ -46,7 +46,7 @@ type Links struct {
 
 // A link is the state of one link.
 type link struct {
-	count  uint64 // of packets
+	count  uint64 // number of packets so far
 	last   int64  // latest arrival among packets that keep the order
 	latest int64  // latest arrival of all
 }

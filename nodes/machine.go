@@ -18,7 +18,7 @@ type Message any
 // A Timer is one of a machine's own timers. A machine may run one timer per kind and peer.
 type Timer struct {
 	Kind TimerKind
-	Peer ID // for timers that are kept per peer
+	Peer ID // the peer, for timers that are kept per peer
 }
 
 // TimerKind tells a machine's timers apart; its values are the machine's own constants.
@@ -68,8 +68,8 @@ type (
 	// Standing describes for people what the machine knows of its open request, such as its place in a queue;
 	// empty: only that it waits. An elector describes its relation to its leader.
 	Standing interface{ Standing() string }
-	// Lender returns the node whose request has the permission of this one, or None. A node that waits for a
-	// Lender in fact waits for that borrower.
+	// Lender returns the node whose request has the permission of this node, or None. A node that waits for a
+	// Lender in fact waits for the node that LentTo returns.
 	Lender interface{ LentTo() ID }
 )
 
@@ -85,14 +85,14 @@ type Op uint8
 const (
 	OpSend      Op = iota + 1 // send Message to To
 	OpBroadcast               // send Message to every other client
-	OpSetTimer                // have Timer run out after Min to Max, as generation Gen
+	OpSetTimer                // make Timer run out after a time from Min to Max, as generation Gen
 	OpSave                    // make Message durable before any later Send
 	OpGrant                   // the client enters its critical section, under the fence Number
 	OpRevoke                  // the client leaves its critical section, without a Release
 	OpElect                   // the machine has chosen the leader To in the term Number
 	OpTellLost                // the client is told that it has lost what it holds, and goes on
 	OpRefuse                  // the client is told that its request was refused for now
-	OpRetry                   // that request is made again
+	OpRetry                   // the refused request is made again
 	OpSuspect                 // the failure detector suspects To
 	OpTrust                   // the failure detector trusts To again
 )
@@ -127,13 +127,13 @@ const (
 	Trust                         // the failure detector trusts From again
 )
 
-// An Input is one event for one instance of a node; Start, Recover, Suspect and Trust are for all.
+// An Input is one event for one instance of a node; Start, Recover, Suspect and Trust are for all instances.
 type Input struct {
 	Kind     InputKind
 	Instance int32
 	From     ID
 	Gen      uint32
-	Units    int32 // of a Request; 0 means 1
+	Units    int32 // units wanted by a Request; 0 means 1
 	Message  Message
 	Timer    Timer
 }

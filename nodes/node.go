@@ -27,9 +27,9 @@ type Node struct {
 	stack       *Stack
 	id          ID
 	incarnation uint32
-	effects     []Effect   // of the current input
+	effects     []Effect   // effects of the current input
 	first       instance   // instance 0, often the only one: inline, so that a node is one piece of memory
-	rest        []instance // 1 and up
+	rest        []instance // instances 1 and up
 	pending     []pending  // notices between the machines, not delivered yet
 	choose      Choose
 }
@@ -39,8 +39,8 @@ type instance struct {
 	machine Machine
 	env     Env
 	client  ClientState
-	units   int32   // wanted by the latest request of the client
-	gen     uint32  // of the timer that was set last
+	units   int32   // units wanted by the latest request of the client
+	gen     uint32  // generation of the timer that was set last
 	ports   []ID    // in an anonymous network: the node at each port
 	timers  []armed // sorted by kind and peer, so the order in which they were set does not matter
 }
@@ -54,7 +54,7 @@ type armed struct {
 // leader, a suspicion, or (op 0) a call for an election.
 type pending struct {
 	op       Op
-	instance int32 // of the machine that sent it
+	instance int32 // instance of the machine that sent it
 	id       ID
 	message  Message
 	term     uint64
@@ -174,11 +174,11 @@ func (n *Node) Units(instance int32) int { return int(n.at(instance).units) }
 // Machine returns the machine of an instance. The caller must not change it.
 func (n *Node) Machine(instance int32) Machine { return n.at(instance).machine }
 
-// Handle hands in to its machine, delivers the notices between the machines of the node, and returns all
-// effects. They are valid until the next call. It panics when the host or a machine breaks its contract; the
-// text names the node, the machine and the event.
+// Handle hands the input in to its machine, delivers the notices between the machines of the node, and
+// returns all effects. They are valid until the next call. It panics when the host or a machine breaks its
+// contract; the text names the node, the machine and the event.
 func (n *Node) Handle(in Input) []Effect {
-	clear(n.effects) // so that they keep no message in memory
+	clear(n.effects) // so that old effects keep no message in memory
 	n.effects = n.HandleInto(n.effects[:0], &in)
 	return n.effects
 }
@@ -344,9 +344,9 @@ type NodeStatus struct {
 	// Standing is the answer of the machine, if it is a Standing.
 	Standing string `json:"standing,omitempty" yaml:"standing,omitempty"`
 	WaitsFor []ID   `json:"waits_for,omitempty" yaml:"waits_for,omitempty,flow"`
-	// LentTo is the node that has the permission of this one; nil: none has.
+	// LentTo is the node that has the permission of this one; nil: no node has it.
 	LentTo *ID  `json:"lent_to,omitempty" yaml:"lent_to,omitempty"`
-	Token  bool `json:"token,omitempty" yaml:"token,omitempty"` // the token is here
+	Token  bool `json:"token,omitempty" yaml:"token,omitempty"` // the token is at this node
 }
 
 // Status describes an instance of the node.

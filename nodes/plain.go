@@ -24,9 +24,9 @@ type shape struct {
 type field struct {
 	what   fieldKind
 	offset uintptr
-	size   uintptr      // of a run
-	elem   *shape       // of a slice
-	typ    reflect.Type // of a slice
+	size   uintptr      // bytes of a run
+	elem   *shape       // the shape of a slice's elements
+	typ    reflect.Type // the type of a slice
 }
 
 type fieldKind uint8

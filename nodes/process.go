@@ -36,7 +36,7 @@ type Runtime struct {
 	stack   *Stack
 	host    Host
 	choose  Choose
-	effects []Effect // of the current input: shared, so that nodes stay small
+	effects []Effect // effects of the current input: shared, so that nodes stay small
 	between func(p *Process, done int)
 	detects []bool // by instance: it is a failure detector; nil: the stack has none
 }

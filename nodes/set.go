@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Set is a set of node IDs; the zero value is empty. Copies share memory until Clone.
+// A Set is a set of node IDs; the zero value is empty. Copies of a Set share memory, except those made by
+// Clone.
 type Set struct {
 	words []uint64 // bit i%64 of word i/64 stands for ID i
 	size  int32

@@ -9,46 +9,47 @@ import (
 	"time"
 )
 
-// A Spec makes the machines of an algorithm. It holds all that the core, hosts, codec and faults need to
-// know; its row (package row) adds the published figures.
+// A Spec makes the machines of an algorithm. It holds all that the core, hosts, codec and faults need to know
+// about the algorithm; its row (package row) adds the published figures.
 type Spec struct {
 	Name      string // as in --algo
 	Kind      Kind
 	New       func(c Config) Machine
 	Servers   func(c Config) int            // how many nodes have no client; nil: none
-	NewServer func(c Config, id ID) Machine // the machine of the server id, n and up
-	// Coordinator returns the node that all others ask; nil: the algorithm has no coordinator.
+	NewServer func(c Config, id ID) Machine // makes the machine of server id, from n upwards
+	// Coordinator returns the node that all other nodes ask; nil: the algorithm has no coordinator.
 	Coordinator func(c Config) ID
-	// Ports makes the network anonymous: machines send to ports, receive from ports, and have no Self. It
-	// returns the node at each port of node id; nil: machines know IDs.
+	// Ports makes the network anonymous: machines send to ports, receive from ports, and do not know their own
+	// ID. It returns the node at each port of node id; nil: machines know IDs.
 	Ports    func(c Config, id ID) []ID
 	Messages []MessageKind // every message that its machines send or save
 	Timers   []TimerName   // every kind of timer that its machines set
-	Options  []Option      // its settings beside the number of nodes
+	Options  []Option      // its settings, apart from the number of nodes
 	Safe     Assumption    // needed for safety
-	// Besides returns what else safety and progress need with the options of a configuration; nil: nothing.
+	// Besides returns the further assumptions that safety and progress need with the options of a configuration;
+	// nil: no further ones.
 	Besides func(c Config) (safe, live Assumption)
-	// Effective replaces Safe where the resource demands fence numbers: then it promises that no stale write
-	// is accepted, rather than that no two are inside.
+	// Effective replaces Safe where the resource demands fence numbers. Under these assumptions the algorithm
+	// promises that the resource accepts no stale write, rather than that no two clients are inside.
 	Effective  Assumption
-	Live       Assumption                   // needed for progress, beside Safe
+	Live       Assumption                   // needed for progress, in addition to Safe
 	Grace      func(c Config) time.Duration // see GraceOf; nil: 0
-	Circulates bool                         // sends even if nobody requests (a circulating token)
-	// Fenced says that it grants by GrantFenced. A resource that demands numbers (Config.Fenced) can then
-	// refuse a write under a lower number than the highest that has entered.
+	Circulates bool                         // it sends messages even if nobody requests (a circulating token)
+	// Fenced says that the algorithm grants by GrantFenced. A resource that demands fence numbers
+	// (Config.Fenced) can then refuse a write under a lower number than the highest that has entered.
 	Fenced bool
-	// Informs says that its machines report what clients hear of the lock: Env.TellLost, Env.Revoke and
-	// Env.Refuse. Otherwise that is unknown.
+	// Informs says that its machines report what clients learn about the lock: Env.TellLost, Env.Revoke and
+	// Env.Refuse. Without it, what clients learn is unknown.
 	Informs bool
-	// Units says how many units of the resource it serves, and how many of them one request may take.
+	// Units says how many units of the resource the algorithm serves, and how many of them one request may take.
 	Units Units
-	// Follows says that it may follow the leader of an elector beside it (Config.Elect).
+	// Follows says that the algorithm may follow the leader of an elector that runs beside it (Config.Elect).
 	Follows bool
-	// Detects names the failure detector that runs beside it by default, as detector.Parse reads it; empty:
-	// it listens to no detector.
+	// Detects names the failure detector that runs beside the algorithm by default, as detector.Parse reads it;
+	// empty: the algorithm listens to no detector.
 	Detects string
-	// Told is for a detector that sends no messages: how long after a crash or a restart the simulator tells
-	// it. Nil: it finds out by messages.
+	// Told is for a detector that sends no messages: it returns how long after a crash or a restart the
+	// simulator tells the detector. Nil: the detector finds out by messages.
 	Told func(c Config) time.Duration
 }
 
@@ -57,15 +58,15 @@ type Kind uint8
 
 // The kinds.
 const (
-	MutualExclusion Kind = iota // they are Mutexes
-	Election                    // they are Electors
-	// Detection: they suspect peers. Their messages and timers do not count as progress. They run on servers
-	// too, made by New.
+	MutualExclusion Kind = iota // the machines are Mutexes
+	Election                    // the machines are Electors
+	// Detection: the machines suspect peers. Their messages and timers do not count as progress. They run on
+	// servers too, where New makes them as well.
 	Detection
 )
 
-// OfKind returns the entry of a table for a kind; without one, the entry for mutual exclusion. So a new kind
-// needs entries only where it differs.
+// OfKind returns the entry of a table for a kind or, if there is no such entry, the entry for mutual
+// exclusion. So a new kind needs entries only where it differs.
 func OfKind[T any](table map[Kind]T, kind Kind) T {
 	if of, has := table[kind]; has {
 		return of
@@ -75,16 +76,16 @@ func OfKind[T any](table map[Kind]T, kind Kind) T {
 
 // A MessageKind is one kind of message.
 type MessageKind struct {
-	Name      string  // empty: taken from its type, see KindName
+	Name      string  // empty: derived from its type, see KindName
 	Zero      Message // a zero value of its type
-	Token     bool    // carries the privilege itself
+	Token     bool    // carries the privilege (the right to enter) itself
 	Permit    bool    // permits its receiver to enter, alone or together with others of its kind
 	Heartbeat bool    // only says that its sender is up
 	Broadcast bool    // goes to all peers at once
 	Net       uint8   // the network that carries it: 0, or a second one
 
-	// Only reports whether a configuration sends it; nil: all do. In others it has no number, and is missing
-	// from tables of kinds.
+	// Only reports whether a configuration sends the kind; nil: all configurations do. In other configurations
+	// the kind has no number, and is missing from tables of kinds.
 	Only func(Config) bool
 }
 
@@ -103,14 +104,14 @@ const (
 	EventualDetector                        // from some time on, only crashed nodes are suspected
 	Timing                                  // messages and handlers take bounded time
 	Majority                                // more than half of the clients are up
-	ServersUp                               // all nodes without a client are up, and all servers of a service
+	ServersUp                               // all servers are up: of the algorithm, or of a service
 	ServerMajority                          // more than half of the servers of a service are up and joined
 )
 
-// Transient are the assumptions that hold again some time after the fault is over. All others are broken for
-// good: an algorithm that needs them cannot get back a lost message, or undo one that came twice or too
-// early. NoCrash is broken for good even if the node restarts: messages sent to it meanwhile are lost, and so
-// is a token that it held. A row that recovers from that does not list NoCrash.
+// Transient are the assumptions that hold again some time after the fault is over. All other assumptions stay
+// broken for good: an algorithm that needs them cannot get back a lost message, or undo one that came twice
+// or too early. NoCrash stays broken even if the node restarts: messages sent to the node meanwhile are lost,
+// and so is a token that it held. An algorithm that recovers from such losses does not list NoCrash.
 const Transient = NoPause | PerfectDetector | EventualDetector | Timing | Majority | ServersUp |
 	ServerMajority
 
@@ -132,8 +133,8 @@ func (n Assumption) String() string {
 	return strings.Join(names, ", ")
 }
 
-// brokenWords has, in the order of assumptionNames, what is assumed, what happened when it was broken, and,
-// for messages, what may have happened.
+// brokenWords has, for each assumption in the order of assumptionNames: what is assumed, what happened when
+// it was broken and, for assumptions about messages, what may have happened.
 var brokenWords = [...]struct{ assumed, happened, may string }{
 	{"no message is lost", "one was", "one may have been"},
 	{"no message arrives twice", "one did", "one may have"},
@@ -149,9 +150,9 @@ var brokenWords = [...]struct{ assumed, happened, may string }{
 	{assumed: "more than half of the servers are up and joined", happened: "they were not"},
 }
 
-// Broken writes that a run broke these assumptions, as the reason of a verdict: "the algorithm assumes that
-// no message is lost, and one was". Unless known, that is, if perhaps no message was hit, it ends "and one
-// may have been". It panics if n is empty.
+// Broken describes that a run broke these assumptions, as the reason of a verdict: "the algorithm assumes
+// that no message is lost, and one was". If known is not set, since perhaps no message was hit, the text ends
+// in "and one may have been". Broken panics if n is empty.
 func (n Assumption) Broken(known bool) string {
 	var assumed []string
 	happened := "that did not hold"
@@ -200,7 +201,7 @@ func (s *Spec) Validate(c Config) error {
 	return s.Lacks()
 }
 
-// unknownOption is the error for an option that the row does not have.
+// unknownOption is the error for an option that the algorithm does not have.
 func (s *Spec) unknownOption(name string) error {
 	e := &OptionError{Word: name, row: s}
 	for _, o := range s.Options {
@@ -209,8 +210,8 @@ func (s *Spec) unknownOption(name string) error {
 	return e
 }
 
-// Lacks returns an error that names the missing fields of a row: fields without which it makes no machines,
-// and others that the caller found missing.
+// Lacks returns an error that names the missing fields of a row: fields without which it cannot make
+// machines, and other fields that the caller found missing.
 func (s *Spec) Lacks(others ...string) error {
 	var fields []string
 	if s.New == nil {
@@ -236,7 +237,7 @@ func (s *Spec) Broadcasts(c Config) bool {
 	return slices.ContainsFunc(s.messages(c), func(k MessageKind) bool { return k.Broadcast })
 }
 
-// Explicit fills in defaults: the value of each option that has one, and the usual number of units.
+// Explicit fills in defaults: the default value of each option that has one, and the usual number of units.
 func (s *Spec) Explicit(c Config) Config {
 	c.Units = s.Units.explicit(c)
 	for _, o := range s.Options {
@@ -271,7 +272,7 @@ func (s *Spec) SafeIn(c Config) Assumption {
 	return s.Safe | safe
 }
 
-// LiveIn returns the assumptions that progress needs in a configuration, beside SafeIn.
+// LiveIn returns the assumptions that progress needs in a configuration, in addition to SafeIn.
 func (s *Spec) LiveIn(c Config) Assumption {
 	_, live := s.besides(c)
 	return s.Live | live
@@ -284,9 +285,9 @@ func (s *Spec) besides(c Config) (safe, live Assumption) {
 	return s.Besides(c)
 }
 
-// GraceOf returns how long the algorithm takes to recover, a formula of its timeouts: once pauses, delays and
-// wrong suspicions are over, every client that waits and stays up enters within it. A failure until then is
-// outside its model.
+// GraceOf returns how long the algorithm takes to recover, as a formula of its timeouts: within this time
+// after pauses, delays and wrong suspicions are over, every client that waits and stays up enters. A failure
+// before that is outside its model.
 func (s *Spec) GraceOf(c Config) time.Duration {
 	if s.Grace == nil {
 		return 0
@@ -307,7 +308,7 @@ func (s *Spec) Codec() *Codec { return s.CodecIn(Config{}) }
 // CodecIn returns the codec of the messages of a configuration.
 func (s *Spec) CodecIn(c Config) *Codec { return NewCodec(s.messages(c)) }
 
-// Machine returns the machine of node id: a client's or, from c.N upwards, a server's.
+// Machine returns the machine of node id: the machine of a client or, from c.N upwards, of a server.
 func (s *Spec) Machine(c Config, id ID) Machine {
 	if int(id) < c.N {
 		return s.New(c)
@@ -316,19 +317,19 @@ func (s *Spec) Machine(c Config, id ID) Machine {
 }
 
 // A Config has the settings of the machines of an algorithm. It is the same at every node. A machine copies
-// what it needs.
+// the values that it needs.
 type Config struct {
-	N     int `json:"n" yaml:"n"`                             // clients
-	Units int `json:"units,omitempty" yaml:"units,omitempty"` // of the resource; 0: one
+	N     int `json:"n" yaml:"n"`                             // number of clients
+	Units int `json:"units,omitempty" yaml:"units,omitempty"` // number of units of the resource; 0: one
 	// Fenced says that the resource demands fence numbers: see Spec.Fenced.
 	Fenced bool `json:"fenced,omitempty" yaml:"fenced,omitempty"`
-	// Elect names the elector whose leader the algorithm follows, as ParseInstance reads it; empty: no
-	// elector.
+	// Elect names the elector whose leader the algorithm follows, as ParseInstance reads it; empty: the
+	// algorithm follows no leader.
 	Elect   string            `json:"elect,omitempty" yaml:"elect,omitempty"`
-	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // given values, by name
+	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // the given values, by option
 
-	// Regions and Hosts are where each node is, servers included, by numbers from 0; nil: all are in one
-	// place. A run derives them from its regions and its hosts. A machine that keeps one keeps a copy.
+	// Regions and Hosts have the region and the host of each node, servers included, as numbers from 0; nil: all
+	// nodes are in one region, or on one host. A machine that keeps such a slice keeps a copy of it.
 	Regions []int `json:"regions,omitempty" yaml:"-"`
 	Hosts   []int `json:"hosts,omitempty" yaml:"-"`
 }
@@ -339,7 +340,7 @@ func (c Config) Region(id ID) int { return at(c.Regions, id) }
 // Host returns the host of a node; 0 if all nodes are on one.
 func (c Config) Host(id ID) int { return at(c.Hosts, id) }
 
-// at returns the place of a node; 0 if places are not known.
+// at returns the region or host of a node; 0 if places is nil.
 func at(places []int, id ID) int {
 	if id < 0 || int(id) >= len(places) {
 		return 0
@@ -355,11 +356,11 @@ func (c Config) Value(o Option) string { return cmp.Or(c.Options[o.Name], o.Defa
 
 // Duration returns the value of an option as a length of time; 0 if it does not parse.
 func (c Config) Duration(o Option) time.Duration {
-	d, _ := time.ParseDuration(c.Value(o)) // the options are valid
+	d, _ := time.ParseDuration(c.Value(o)) // validated options have no errors
 	return d
 }
 
-// With returns a copy of the configuration with a value for an option; an empty value removes it.
+// With returns a copy of the configuration with a value for an option; an empty value removes the option.
 func (c Config) With(name, value string) Config {
 	c.Options = maps.Clone(c.Options)
 	switch {
@@ -383,16 +384,16 @@ func (c Config) Given() []string {
 	return all
 }
 
-// An Option is a setting of an algorithm, such as the shape of its tree. Flags and their completion, lists,
-// headers and the columns of results follow from the options of the rows.
+// An Option is a setting of an algorithm, such as the shape of its tree. The flags and their completion,
+// lists, headers and the columns of results are all made from the options of the rows.
 type Option struct {
-	Name    string        // of the flag, in lower case, with dashes between words
+	Name    string        // name of the flag, in lower case, with dashes between words
 	Usage   string        // what it sets, in a few words
-	Values  []string      // that it accepts; nil: any that Check accepts
+	Values  []string      // the accepted values; nil: any value that Check accepts
 	Default string        // empty: no default
-	Bound   *TimeoutBound // of a timeout; nil: no timeout, or any length will do
+	Bound   *TimeoutBound // for a timeout; nil: the option is no timeout, or any length will do
 
-	// Check returns what else is wrong with a value; nil: any value will do.
+	// Check returns what is wrong with a value, apart from Values; nil: any value will do.
 	Check func(c Config, value string) error
 }
 
@@ -404,14 +405,15 @@ func (o *Option) String() string {
 	}
 	switch {
 	case o.Default != "" && o.Bound != nil && o.Bound.Formula != "":
-		text += fmt.Sprintf(" (default %s, and longer than %s)", o.Default, o.Bound.Formula)
+		text += fmt.Sprintf(" (default %s; it should be longer than %s; T is the longest delay of a message)",
+			o.Default, o.Bound.Formula)
 	case o.Default != "":
 		text += fmt.Sprintf(" (default %s)", o.Default)
 	}
 	return text
 }
 
-// Form returns the option with the values that it accepts.
+// Form returns the name of the option and the values that it accepts.
 func (o *Option) Form() string {
 	if o.Values == nil {
 		return o.Name
@@ -434,14 +436,14 @@ func (o *Option) validate(c Config) error {
 	return nil
 }
 
-// An OptionError says that a word is no option of a row, or no value of an option.
+// An OptionError says that a word is not an option of an algorithm, or not a value of an option.
 type OptionError struct {
 	Word  string
-	Known []string // what it could be
-	Near  string   // the known word most like it; empty: not looked up, or no such word
+	Known []string // the words that would be accepted
+	Near  string   // the known word most like Word; empty: not looked up, or no known word is like it
 
-	row    *Spec  // without this option; nil: the error is about a value
-	option string // whose value it would be
+	row    *Spec  // the algorithm that lacks the option; nil: the error is about a value
+	option string // the option whose value is wrong
 }
 
 func (e *OptionError) Error() string {
@@ -463,15 +465,15 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s has no option %s: it has %s", e.row.Name, e.Word, has)
 }
 
-// A TimerName names a kind of timer, in schedules and for people.
+// A TimerName is the name of a kind of timer, in schedules and for people.
 type TimerName struct {
 	Kind    TimerKind
-	Name    string // in a word, such as retry
-	PerPeer bool   // it is kept per peer
-	Server  bool   // for servers only; a name without it is for clients, and for servers without their own
+	Name    string // one word, such as retry
+	PerPeer bool   // there is one such timer for each peer
+	Server  bool   // for servers only; other names are for clients, and for servers without a name of their own
 }
 
-// TimerName returns the name of a kind of timer of the machine of node id; nil if the row has none.
+// TimerName returns the name of a kind of timer of the machine of node id; nil if this kind has no name.
 func (s *Spec) TimerName(c Config, id ID, kind TimerKind) (name *TimerName) {
 	for i := range s.Timers {
 		t := &s.Timers[i]
@@ -482,8 +484,8 @@ func (s *Spec) TimerName(c Config, id ID, kind TimerKind) (name *TimerName) {
 	return name
 }
 
-// SayTimer names the timer t of the machine of node id: "retry", or "silence for 2" if it is kept per peer;
-// its kind and peer as numbers if the row gives it no name.
+// SayTimer names the timer t of the machine of node id: "retry", or "silence for 2" if the timer is kept per
+// peer. A timer without a name is described by the numbers of its kind and its peer.
 func (s *Spec) SayTimer(c Config, id ID, t Timer) string {
 	name := s.TimerName(c, id, t.Kind)
 	switch {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// An Instance is one machine at every node: its row and its configuration.
+// An Instance is an algorithm with its configuration. It has one machine at every node.
 type Instance struct {
 	Spec   *Spec
 	Config Config
 }
 
-// String writes an instance as name:option=value,..., with the options that it was given.
+// String writes an instance as name:option=value,..., with the options whose values were given.
 func (in Instance) String() string {
 	var options []string
 	for _, name := range slices.Sorted(maps.Keys(in.Config.Options)) {
@@ -68,8 +68,8 @@ func (s *Stack) Total() int { return s.total }
 // Codec returns the codec of the messages of all instances.
 func (s *Stack) Codec() *Codec { return s.codec }
 
-// Fenced reports whether the resource of an instance refuses writes under lower fence numbers: it has one
-// unit and demands numbers.
+// Fenced reports whether the resource of an instance refuses writes under fence numbers below the highest:
+// the resource has one unit and demands fence numbers.
 func (s *Stack) Fenced(instance int32) bool {
 	in := s.instances[instance]
 	return in.Config.Fenced && in.Config.Capacity() == 1
@@ -84,7 +84,7 @@ func (s *Stack) Grace() (grace time.Duration) {
 	return grace
 }
 
-// Short returns the timeouts that do not cover the delays of a run, of the same instances as Grace.
+// Short returns the timeouts that do not cover the delays of a run. It looks at the same instances as Grace.
 func (s *Stack) Short(d Delays) (all []ShortTimeout) {
 	for _, in := range s.withTimeouts() {
 		all = append(all, in.Short(d)...)
@@ -93,7 +93,8 @@ func (s *Stack) Short(d Delays) (all []ShortTimeout) {
 }
 
 // withTimeouts returns the first instance, the failure detectors that it listens to and the elector that it
-// follows. The instances of other resources have the same timeouts, and recover at the same time.
+// follows. It leaves out the instances of other resources: they have the same timeouts, and recover at the
+// same time.
 func (s *Stack) withTimeouts() (all []Instance) {
 	first := s.instances[0]
 	for i, in := range s.instances {
@@ -124,7 +125,7 @@ func (s *Stack) Safe() (all Assumption) {
 	return all
 }
 
-// Live returns all assumptions that the progress of the instances needs, beside Safe.
+// Live returns all assumptions that the progress of the instances needs, in addition to Safe.
 func (s *Stack) Live() (all Assumption) {
 	for _, in := range s.instances {
 		all |= in.Spec.LiveIn(in.Config)
@@ -164,11 +165,11 @@ func (s *Stack) Forgets(id ID, forget bool) bool {
 	return forget
 }
 
-// startsAfresh reports whether the machine of an instance on node id loses its state in a crash, even if it
-// saved. On clients only mutexes and electors count: no peer relies on the state of other machines.
+// startsAfresh reports whether the machine of an instance on node id loses its state in a crash, even state
+// that it saved. On clients only mutexes and electors count: no peer relies on the state of other machines.
 func (s *Stack) startsAfresh(instance int32, id ID) bool {
 	if s.instances[instance].Spec.Kind == Detection {
-		return false // it learns again who is up
+		return false // a failure detector learns again who is up
 	}
 	switch s.machine(instance, id).(type) {
 	case Recoverer, *bystander:
@@ -191,7 +192,7 @@ func (s *Stack) machine(instance int32, id ID) Machine {
 	return in.Spec.Machine(in.Config, id)
 }
 
-// A bystander is the machine of an instance on a server that only another instance needs.
+// A bystander is the machine of an instance on a server that only another instance needs. It does nothing.
 type bystander struct{}
 
 func (b *bystander) Receive(_ *Env, _ ID, m Message) { Unexpected(b, m) }

@@ -8,14 +8,14 @@ import (
 
 // Delays are the longest delays of a run without faults. Timeouts have to cover them.
 type Delays struct {
-	Message time.Duration // the longest that a message takes
-	Waits   time.Duration // the part of Message that is waiting for the receiver's application
-	Hold    time.Duration // the longest that a client is inside
+	Message time.Duration // the longest time that a message takes
+	Waits   time.Duration // the part of Message that a message waits for the application of its receiver
+	Hold    time.Duration // the longest time that a client is inside
 	Alone   bool          // requests are made one at a time
 }
 
-// Round returns how long a privilege takes at most to visit n nodes: a message to each, and the holds of the
-// clients, only one if requests are made one at a time.
+// Round returns the longest time that a privilege takes to visit n nodes: a message to each node, and the
+// hold of each client, or only one hold if requests are made one at a time.
 func (d Delays) Round(n int) time.Duration {
 	if d.Alone {
 		return time.Duration(n)*d.Message + d.Hold
@@ -23,8 +23,8 @@ func (d Delays) Round(n int) time.Duration {
 	return time.Duration(n) * (d.Message + d.Hold)
 }
 
-// seenBy returns the delays for the machines of a row. The messages of a failure detector do not wait for an
-// application.
+// seenBy returns the delays that matter to the machines of an algorithm. Messages of a failure detector do
+// not wait for an application.
 func (d Delays) seenBy(s *Spec) Delays {
 	if s.Kind == Detection {
 		d.Message, d.Waits = d.Message-d.Waits, 0
@@ -32,22 +32,21 @@ func (d Delays) seenBy(s *Spec) Delays {
 	return d
 }
 
-// A TimeoutBound says which delays an option has to cover that is a timeout: a time of silence after which a
-// node acts.
+// A TimeoutBound is the bound of an option that is a timeout, that is, a time of silence after which a node
+// acts. It says which delays the timeout has to cover.
 type TimeoutBound struct {
-	Formula string // of Covers; T is the longest message delay, and hold the longest hold
-	// Covers returns the time that the timeout must exceed. With a shorter one, a node takes a slow message
-	// for lost, or a peer that is up for dead. Nil: a short timeout does no harm.
+	Formula string // formula of Covers; T is the longest message delay, and hold the longest hold
+	// Covers returns the time that the timeout must exceed. With a shorter timeout a node considers a slow
+	// message lost, or considers a peer dead that is up. Nil: a short timeout does no harm.
 	Covers func(c Config, d Delays) time.Duration
-	// Suits returns the least default; nil: 5/4 of the longer of Covers and Answers.
+	// Suits returns the least suitable timeout; nil: 5/4 of the longer of Covers and Answers.
 	Suits func(c Config, d Delays) time.Duration
-	// Of converts a value of the option to the time that it covers, and For does the reverse; nil: the value
-	// is that time.
+	// Of converts a value of the option to the time that the value covers, and For does the reverse; nil: the
+	// value is that time.
 	Of  func(value string) time.Duration
 	For func(covers time.Duration) string
-	// Answers returns how long an answer may take without faults; Answer is its formula. A node with a
-	// shorter timeout asks again in vain, which costs messages but breaks nothing. Nil: it does not ask
-	// again.
+	// Answers returns how long an answer may take without faults; Answer is its formula. A node with a shorter
+	// timeout asks again in vain, which costs messages but breaks nothing. Nil: the node does not ask again.
 	Answers func(c Config, d Delays) time.Duration
 	Answer  string
 }
@@ -56,11 +55,11 @@ type TimeoutBound struct {
 type ShortTimeout struct {
 	Instance
 	Option *Option
-	Covers string // the time that it must exceed, in words
-	Enough string // a value that suffices; empty: the other options rule it out
+	Covers string // the time that the timeout must exceed, in words
+	Enough string // a value that suffices; empty: the other options allow no such value
 }
 
-// covers returns the time that a timeout must exceed; 0: any will do.
+// covers returns the time that a timeout must exceed; 0: any timeout will do.
 func (b *TimeoutBound) covers(c Config, d Delays) time.Duration {
 	if b == nil || b.Covers == nil {
 		return 0
@@ -76,7 +75,7 @@ func (b *TimeoutBound) answers(c Config, d Delays) time.Duration {
 	return b.Answers(c, d)
 }
 
-// suits returns a value that suits the delays of a run, and the time that it covers.
+// suits returns a value of the option that suits the delays of a run, and the time that this value covers.
 func (b *TimeoutBound) suits(c Config, d Delays) (value string, covers time.Duration) {
 	covers = max(b.covers(c, d), b.answers(c, d)) / 4 * 5
 	if b.Suits != nil {
@@ -89,16 +88,16 @@ func (b *TimeoutBound) suits(c Config, d Delays) (value string, covers time.Dura
 	return covers.String(), covers
 }
 
-// coveredBy returns the time that a value covers.
+// coveredBy returns the time that a value of the option covers.
 func (b *TimeoutBound) coveredBy(value string) time.Duration {
 	if b.Of != nil {
 		return b.Of(value)
 	}
-	d, _ := time.ParseDuration(value) // the options are valid
+	d, _ := time.ParseDuration(value) // validated options have no errors
 	return d
 }
 
-// twoDigits rounds a duration up to two digits.
+// twoDigits rounds a duration up to two significant digits.
 func twoDigits(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 100 {
@@ -108,7 +107,7 @@ func twoDigits(d time.Duration) time.Duration {
 }
 
 // Fitted fills in defaults. If the default of a timeout is too short for the delays of a run, it fills in a
-// longer one that suits them, unless the algorithm refuses that together with the given values.
+// longer one that suits the delays, unless the algorithm refuses it together with the given values.
 func (s *Spec) Fitted(c Config, d Delays) Config {
 	var own []string
 	for i := range s.Options {
@@ -119,8 +118,8 @@ func (s *Spec) Fitted(c Config, d Delays) Config {
 	return s.lengthened(s.Explicit(c), d, own)
 }
 
-// Lengthened returns the instance with every timeout lengthened that does not suit the delays of a run, also
-// if its value was given.
+// Lengthened returns the instance with longer timeouts where they are too short for the delays of a run, even
+// if their values were given.
 func (in Instance) Lengthened(d Delays) Instance {
 	var all []string
 	for i := range in.Spec.Options {
@@ -129,7 +128,7 @@ func (in Instance) Lengthened(d Delays) Instance {
 	return Instance{in.Spec, in.Spec.lengthened(in.Config, d, all)}
 }
 
-// lengthened lengthens the timeouts named in some that do not suit the delays of a run.
+// lengthened lengthens those of the timeouts named in some that are too short for the delays of a run.
 func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
 	if !s.takes(c) {
 		return c
@@ -171,8 +170,8 @@ func (in Instance) Short(d Delays) (all []ShortTimeout) {
 	return all
 }
 
-// AsksAgain returns the timeouts of an instance after which a node asks again while its answer may be on its
-// way, which costs messages. It leaves out timeouts that are Short.
+// AsksAgain returns the timeouts of an instance after which a node asks again while its answer may still be
+// on its way, which costs messages. It leaves out timeouts that Short returns.
 func (in Instance) AsksAgain(d Delays) (all []ShortTimeout) {
 	d = d.seenBy(in.Spec)
 	for i := range in.Spec.Options {

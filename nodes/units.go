@@ -12,20 +12,20 @@ import (
 type Units struct {
 	Most  int // the most units of a resource; 0: one
 	Take  int // the most units of one request; 0: one
-	Usual int // units if a configuration does not say, and has more clients than that; 0: one
+	Usual int // used if a configuration gives no number and has more clients than this; 0: one
 }
 
 // AnyUnits is the Most or the Take of an algorithm that serves any number: more than any run has.
 const AnyUnits = 1 << 20
 
-// Serves reports whether the algorithm serves a resource of so many units.
+// Serves reports whether the algorithm serves a resource with that many units.
 func (u Units) Serves(units int) bool { return units >= 0 && units <= max(1, u.Most) }
 
-// Takes returns the most units that one request may take from a resource of so many units.
+// Takes returns the most units that one request may take from a resource with that many units.
 func (u Units) Takes(units int) int { return min(units, max(1, u.Take)) }
 
-// explicit returns the number of units of a configuration or, if it does not say, the usual number, but fewer
-// than there are clients: with a unit for each, nobody would ever wait.
+// explicit returns the number of units of a configuration. If the configuration gives none, it is the usual
+// number, but fewer than there are clients: with a unit for each client, no client would ever wait.
 func (u Units) explicit(c Config) int {
 	if c.Units > 0 || u.Usual <= 1 {
 		return c.Units
@@ -44,7 +44,7 @@ func (s *Spec) checkUnits(c Config) error {
 	return nil
 }
 
-// CheckTake returns an error if a request may not take so many units in a configuration.
+// CheckTake returns an error if a request may not take that many units in a configuration.
 func (s *Spec) CheckTake(c Config, take int) error {
 	switch capacity := c.Capacity(); {
 	case take > max(1, s.Units.Take):
@@ -56,11 +56,12 @@ func (s *Spec) CheckTake(c Config, take int) error {
 	return nil
 }
 
-// A UnitsError says that a row does not serve so many units, or so many to one request.
+// A UnitsError says that an algorithm does not serve that many units, or does not give that many to one
+// request.
 type UnitsError struct {
-	Units  int      // asked of the resource
-	Take   int      // asked for one request; 0: the error is about Units
-	Others []string // rows that do serve it; nil: not looked up
+	Units  int      // units of the resource
+	Take   int      // units of one request; 0: the error is about Units
+	Others []string // algorithms that do serve them; nil: not looked up
 
 	row *Spec
 }
@@ -82,11 +83,11 @@ func (e *UnitsError) Error() string {
 		cmp.Or(strings.Join(e.Others, ", "), "see list"))
 }
 
-// A FenceError says that the resource demands fence numbers, and a row hands out none.
+// A FenceError says that the resource demands fence numbers, but an algorithm hands out none.
 type FenceError struct {
 	Row    string
-	Others []string // rows that hand them out; nil: not looked up
-	Option string   // that makes the row hand them out; empty: no option does
+	Others []string // algorithms that hand them out; nil: not looked up
+	Option string   // the option by which Row hands them out; empty: there is no such option
 }
 
 func (e *FenceError) Error() string {
@@ -98,7 +99,7 @@ func (e *FenceError) Error() string {
 		"out, or %s", e.Row, instead)
 }
 
-// unitsUpTo writes a limit of units.
+// unitsUpTo prints a limit of units.
 func unitsUpTo(most int) string {
 	if most == 1 {
 		return "one unit"

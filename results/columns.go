@@ -19,7 +19,7 @@ import (
 // A Column names a column of a table of results.
 type Column string
 
-// Columns that code names. Package option has the columns of options of runs.
+// The columns that code refers to. Package option has the columns of the options of runs.
 const (
 	WarmupTookS          Column = "warmup_took_s"
 	DurationS            Column = "duration_s"
@@ -120,7 +120,7 @@ const (
 	ElectionsDuring      Column = "elections_during"
 )
 
-// rowColumns has the columns of a Row by their headers, except options.
+// rowColumns has the columns of a Row by their headers, except the columns of options of algorithms.
 var rowColumns = sync.OnceValue(func() map[string]*column {
 	byHeader := map[string]*column{}
 	for _, c := range columnsOf(reflect.TypeFor[Row]()) {
@@ -131,13 +131,14 @@ var rowColumns = sync.OnceValue(func() map[string]*column {
 	return byHeader
 })
 
-// AskedColumns names the columns of runs.csv with the parameters of a run, including some options.
+// AskedColumns returns the headers of the columns of runs.csv that hold parameters of a run, including the
+// given options.
 func AskedColumns(options ...string) []string { return headersOf(reflect.TypeFor[Asked](), options) }
 
-// FigureColumns names the columns of runs.csv with the figures of a trial.
+// FigureColumns returns the headers of the columns of runs.csv that hold figures of a trial.
 func FigureColumns() []string { return headersOf(reflect.TypeFor[measure.Figures](), nil) }
 
-// IsColumn reports whether runs.csv has a column of that name, except options.
+// IsColumn reports whether runs.csv has a column of that name, apart from options of algorithms.
 func IsColumn(name string) bool { return rowColumns()[name] != nil }
 
 func headersOf(t reflect.Type, options []string) (headers []string) {
@@ -154,7 +155,7 @@ func headersOf(t reflect.Type, options []string) (headers []string) {
 }
 
 // Text returns the cell of a column, as in runs.csv; "" if the column is unknown or does not concern the row.
-// An option may be named with its algorithm or without.
+// The column of an option may be named with or without the algorithm.
 func (r *Row) Text(column string) string {
 	c := rowColumns()[column]
 	switch {
@@ -169,7 +170,7 @@ func (r *Row) Text(column string) string {
 	return cell(c.of(reflect.ValueOf(r).Elem()))
 }
 
-// Figure returns the figure of a column; unknown if it has no figures, or does not concern the row.
+// Figure returns the figure in a column; unknown if the column has no figures, or does not concern the row.
 func (r *Row) Figure(column Column) figure.Figure {
 	c := rowColumns()[string(column)]
 	if c == nil || !c.figures || c.audience != "" && !r.concerns(c.audience) {
@@ -178,10 +179,10 @@ func (r *Row) Figure(column Column) figure.Figure {
 	return c.of(reflect.ValueOf(r).Elem()).(figure.Figure)
 }
 
-// TimeUnit returns the unit of a column of runs.csv with times; 0: it has no times.
+// TimeUnit returns the unit of time of a column of runs.csv; 0: the column holds no times.
 func TimeUnit(column Column) time.Duration { return timesOf()[column] }
 
-// timesOf has the units of the columns of runs.csv that have times.
+// timesOf has the units of the columns of runs.csv that hold times.
 var timesOf = sync.OnceValue(func() map[Column]time.Duration {
 	units := map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
 	of := map[Column]time.Duration{}
@@ -191,11 +192,11 @@ var timesOf = sync.OnceValue(func() map[Column]time.Duration {
 	return of
 })
 
-// CPUBoundAbove is the share of the available CPU time above which a run is CPU bound: its times compare the
-// CPU cost of algorithms.
+// CPUBoundAbove is the share of the available CPU time above which a run counts as CPU-bound: its times then
+// compare the CPU cost of algorithms.
 const CPUBoundAbove = 0.9
 
-// CPUBound reports whether the trial was CPU bound.
+// CPUBound reports whether the trial was CPU-bound.
 func (r *Row) CPUBound() bool {
 	busy, _ := r.CPUBusy.Value()
 	return busy > CPUBoundAbove
@@ -215,16 +216,16 @@ type Description struct {
 	Name  string
 	Unit  string // such as us, share or name
 	Is    string
-	Empty string // the meaning of an empty cell; empty: no cell is empty
+	Empty string // what an empty cell means; "" if no cell is empty
 }
 
-// notMeasured is the meaning of an empty cell by default.
+// notMeasured says what an empty cell means by default.
 const notMeasured = "not measured: the run ended before, or nothing of the kind happened"
 
 //go:embed columns.yaml
 var columnsFile embed.FS
 
-// described has the descriptions of the columns of each table, by its file.
+// described has the descriptions of the columns of each table, by the name of its file.
 var described = sync.OnceValue(func() map[string][]Description {
 	text, err := columnsFile.ReadFile("columns.yaml")
 	var tables map[string][][]*string
@@ -232,10 +233,10 @@ var described = sync.OnceValue(func() map[string][]Description {
 		err = yamlfile.Decode(text, &tables)
 	}
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is embedded in the program
 	}
 	all := map[string][]Description{}
-	for _, file := range Tables() { // runs.csv first
+	for _, file := range Tables() { // runs.csv comes first
 		for _, l := range tables[file] {
 			if len(l) == 1 {
 				at := slices.IndexFunc(all[RowsFile], func(d Description) bool { return d.Name == *l[0] })
@@ -257,8 +258,8 @@ var described = sync.OnceValue(func() map[string][]Description {
 	return all
 })
 
-// withAsked returns descriptions with the options of runs inserted after nodes. A description that is there
-// already is kept.
+// withAsked inserts descriptions of the options of runs after the column nodes. If all has a description of
+// an option already, that description is moved there.
 func withAsked(all []Description) []Description {
 	at := 1 + slices.IndexFunc(all, func(d Description) bool { return d.Name == "nodes" })
 	for _, c := range option.Columns() {
@@ -273,7 +274,7 @@ func withAsked(all []Description) []Description {
 	return all
 }
 
-// Tables names the files that have descriptions, in the order of docs/columns.md.
+// Tables returns the names of the files whose columns have descriptions, in the order of docs/columns.md.
 func Tables() []string {
 	return slices.Concat(SetTables, StudyTables)
 }
@@ -281,11 +282,11 @@ func Tables() []string {
 // Descriptions returns the descriptions of the columns of a table, given the name of its file.
 func Descriptions(file string) []Description { return slices.Clone(described()[file]) }
 
-// audiences are the kinds of runs that columns concern, by the tag of of their fields. A table has the
-// columns that concern any of its rows.
+// audiences are the kinds of runs that a column may concern. The struct tag "of" of a column's field names
+// its kind. A table has the columns that concern any of its rows.
 var audiences = []string{measure.OfExclusion, measure.OfLeaders}
 
-// demands has the audience of runs by their load.
+// demands maps each load to the audience of its runs: exclusion or leaders.
 var demands = sync.OnceValue(func() map[string]string {
 	all := map[string]string{string(workload.Campaign): measure.OfLeaders}
 	for _, load := range workload.Loads() {
@@ -295,17 +296,19 @@ var demands = sync.OnceValue(func() map[string]string {
 })
 
 // A concerned row knows to which audiences it belongs. Any other row belongs to an audience if it has a
-// figure in one of its columns.
+// figure in a column of that audience.
 type concerned interface{ concerns(audience string) bool }
 
-// concerns reports whether a row belongs to an audience: the audience of its load and, if clients follow a
-// leader, OfLeaders too. With a load that this version does not know, it belongs to all.
+// concerns reports whether a row belongs to an audience. It belongs to the audience of its load and, if
+// clients follow a leader, also to OfLeaders. If this version does not know its load, it belongs to all
+// audiences.
 func (r *Row) concerns(audience string) bool {
 	of, known := demands()[r.Asked.Cell(option.LoadColumn)]
 	return !known || of == audience || audience == measure.OfLeaders && r.Elections.Known()
 }
 
-// concerns reports whether a row, addressable, belongs to an audience, given all columns.
+// concerns reports whether a row belongs to an audience, given all columns. The value row must be
+// addressable.
 func concerns(row reflect.Value, audience string, columns []column) bool {
 	if r, is := row.Addr().Interface().(concerned); is {
 		return r.concerns(audience)
@@ -325,7 +328,8 @@ func foreignTo(row reflect.Value, columns []column) (others []string) {
 	return others
 }
 
-// columnsFor returns the columns that concern any row; all columns if the rows belong to no audience.
+// columnsFor returns the columns that concern any of the rows, or all columns if the rows belong to no
+// audience.
 func columnsFor[T any](rows []T) []column {
 	all := withOptionsOf(rows)
 	others := slices.Clone(audiences)
@@ -339,15 +343,15 @@ func columnsFor[T any](rows []T) []column {
 	return withBounds(all)
 }
 
-// OptionColumn returns the name of an option in conditions and groups, for all algorithms that have it. Older
-// files have columns of these names.
+// OptionColumn returns the name of an option in conditions and groups, the same for all algorithms that have
+// the option. In older files columns have these names.
 func OptionColumn(option string) string { return strings.ReplaceAll(option, "-", "_") }
 
-// OptionColumnOf returns the column of an option of an algorithm in files.
+// OptionColumnOf returns the header of the column of an option of an algorithm in files.
 func OptionColumnOf(algorithm, option string) string { return OptionColumn(algorithm + "_" + option) }
 
-// optionIn returns the option of an algorithm in a column, or "". The header is OptionColumnOf or, for
-// options in plain, OptionColumn.
+// optionIn returns the option of an algorithm that the column with a header holds, or "". The header is that
+// of OptionColumnOf or, for an option in plain, that of OptionColumn.
 func optionIn(header, algorithm string, plain []string) string {
 	if name, is := strings.CutPrefix(header, OptionColumn(algorithm)+"_"); is && name != "" && algorithm != "" {
 		return oneLine.Replace(strings.ReplaceAll(name, "_", "-"))
@@ -359,19 +363,19 @@ func optionIn(header, algorithm string, plain []string) string {
 	return plain[at]
 }
 
-// named returns a column of options with a header.
+// named returns a copy of the column of options with a header.
 func (c column) named(header string) *column {
 	c.header = header
 	return &c
 }
 
-// option returns the option of a row in the column, or "". The header may name options in plain without their
-// algorithm.
+// option returns the option that the column holds for the algorithm of a row, or "". The header of an option
+// in plain may lack the algorithm.
 func (c *column) option(row reflect.Value, plain []string) string {
 	return optionIn(c.header, row.FieldByIndex(c.owner).String(), plain)
 }
 
-// setOption sets the cell of a row, if the column has an option of its algorithm.
+// setOption sets an option of a row, if the column holds an option of its algorithm.
 func (c *column) setOption(row reflect.Value, text string, plain []string) {
 	name := c.option(row, plain)
 	if text == "" || name == "" {
@@ -384,7 +388,7 @@ func (c *column) setOption(row reflect.Value, text string, plain []string) {
 	v.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(oneLine.Replace(text)))
 }
 
-// withOptions replaces the column of options by a column for each option that some row has.
+// withOptions replaces the column of options by a column for each option that any of the rows has.
 func withOptions(columns []column, rows ...reflect.Value) []column {
 	at := slices.IndexFunc(columns, func(c column) bool { return c.options })
 	if at < 0 {
@@ -405,7 +409,7 @@ func withOptions(columns []column, rows ...reflect.Value) []column {
 	return slices.Replace(columns, at, at+1, all...)
 }
 
-// withOptionsOf returns the columns of rows, including a column for each option that they have.
+// withOptionsOf returns the columns of rows, including a column for each option that any of them has.
 func withOptionsOf[T any](rows []T) []column {
 	values := make([]reflect.Value, len(rows))
 	for i := range rows {

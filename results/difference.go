@@ -17,11 +17,11 @@ import (
 type Difference struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`   // from 1; 0: the whole file
-	Trial  int    `json:"trial,omitempty"`  // of the line; 0: not of one trial
+	Trial  int    `json:"trial,omitempty"`  // the trial of the line; 0: the line is not about one trial
 	Column string `json:"column,omitempty"` // empty: the whole line
 	Stored string `json:"stored"`
 	Made   string `json:"history"`        // the value that the histories give
-	What   string `json:"what,omitempty"` // describes it, if there are no two values to compare
+	What   string `json:"what,omitempty"` // describes the difference, if there are no two values to compare
 }
 
 // String describes the difference in one line.
@@ -59,7 +59,7 @@ type differing struct {
 	more int
 }
 
-const mostDifferences = 10 // of a file
+const mostDifferences = 10 // kept for each file
 
 func (d *differing) add(one Difference) {
 	if len(d.all) == mostDifferences {
@@ -70,7 +70,7 @@ func (d *differing) add(one Difference) {
 	d.all = append(d.all, one)
 }
 
-// list returns the differences that were kept, and a last one that counts the others.
+// list returns the differences that were kept, and one more that counts the others.
 func (d *differing) list() []Difference {
 	if d.more > 0 {
 		says := fmt.Sprintf("and it differs in %d more places", d.more)
@@ -81,14 +81,14 @@ func (d *differing) list() []Difference {
 
 // A stored is a table in a file: its cells as text, and the rows read from them.
 type stored[T any] struct {
-	columns []*column // by header; nil: unknown
+	columns []*column // in the order of headers; nil: an unknown column
 	headers []string
 	cells   [][]string
 	lines   []int // the line numbers of the rows, from 1
 	rows    []T
 }
 
-// readStored reads a stored table, without the unjudged trials.
+// readStored reads a stored table, except the rows of unjudged trials.
 func readStored[T any](file string, text []byte, unjudged []int) (*stored[T], error) {
 	rows, err := readTable[T](file, bytes.NewReader(text))
 	if err != nil {
@@ -120,9 +120,9 @@ func (s *stored[T]) cell(row int, header string) string {
 	return ""
 }
 
-// compareRows compares a stored table with the rows made from the histories, cell by cell. Unless the file
-// was changed after it was written, it ignores columns that only one of the two has, since another commit may
-// have written it, and columns that do not come from histories.
+// compareRows compares a stored table with the rows made from the histories, cell by cell. If the file is
+// unchanged since it was written, compareRows ignores columns that only one of the two tables has, since
+// another commit may have written the file, and columns that do not come from histories.
 func compareRows[T any](file string, text []byte, rows []T, how comparison) []Difference {
 	d := &differing{file: file}
 	was, err := readStored[T](file, text, how.unjudged)
@@ -149,7 +149,7 @@ func compareRows[T any](file string, text []byte, rows []T, how comparison) []Di
 	return d.list()
 }
 
-// missing adds the columns that a table has and the file lacks.
+// missing records the columns that the table should have and the file lacks.
 func (s *stored[T]) missing(d *differing, columns []column) {
 	for _, c := range columns {
 		if c.header != BoundsColumn && !slices.Contains(s.headers, c.header) {
@@ -158,8 +158,8 @@ func (s *stored[T]) missing(d *differing, columns []column) {
 	}
 }
 
-// foreign adds columns with values that this Turnstile does not write, and lower bounds of columns that the
-// file lacks.
+// foreign records columns with values that this Turnstile does not write. It also records lower bounds for
+// columns that the file lacks.
 func (s *stored[T]) foreign(d *differing) {
 	for at, header := range s.headers {
 		made := func(i int) bool { // whether this Turnstile would write the cell in row i
@@ -182,7 +182,7 @@ func (s *stored[T]) foreign(d *differing) {
 	}
 }
 
-// compareRow compares a row in some of its columns, and then its lower bounds.
+// compareRow compares a row in the given columns, and then its list of lower bounds.
 func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns []*column) {
 	had := reflect.ValueOf(&s.rows[i]).Elem()
 	one := Difference{Line: s.lines[i], Trial: trialOf(has)}
@@ -210,17 +210,17 @@ func appendBound(names []string, header string, f figure.Figure) []string {
 	return names
 }
 
-// headerOf returns the names of the columns of a stored table.
+// headerOf returns the headers of a stored table.
 func headerOf(stored []byte) []string {
 	header, _ := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(stored, []byte("\ufeff")))).Read()
 	return header
 }
 
-// A lineComparison reports whether two lines differ, and where.
+// A lineComparison reports whether two lines differ, and returns the difference.
 type lineComparison func(stored, made string) (Difference, bool)
 
 // compareLines compares a stored text with the text made from the histories, line by line. line decides
-// whether two unequal lines differ; nil: they do.
+// whether two unequal lines differ in substance; nil: they always do.
 func compareLines(file string, stored, made []byte, line lineComparison) []Difference {
 	d := &differing{file: file}
 	was, is := strings.Split(string(stored), "\n"), strings.Split(string(made), "\n")

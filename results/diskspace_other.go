@@ -4,10 +4,10 @@ package results
 
 import "os"
 
-// FreeBytes returns how much space the disk of path has left, and whether that is known.
+// FreeBytes returns how much space is left on the disk that holds path, and whether this is known.
 func FreeBytes(string) (uint64, bool) { return 0, false }
 
-// canLock says whether lock detects other processes.
+// canLock says whether lock can tell that another process holds a file.
 const canLock = false
 
 // lock does nothing: this system cannot tell whether another process holds a file.

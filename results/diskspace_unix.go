@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeBytes returns how much space the disk of path has left, and whether that is known.
+// FreeBytes returns how much space is left on the disk that holds path, and whether this is known.
 func FreeBytes(path string) (uint64, bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {
@@ -18,10 +18,10 @@ func FreeBytes(path string) (uint64, bool) {
 	return s.Bavail * uint64(s.Bsize), true
 }
 
-// canLock says whether lock detects other processes.
+// canLock says whether lock can tell that another process holds a file.
 const canLock = true
 
-// lock locks a file until this process ends. It reports whether another process has locked it.
+// lock locks a file until this process ends. others says that another process has locked it already.
 func lock(file *os.File) (others bool, err error) {
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

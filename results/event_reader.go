@@ -14,21 +14,21 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Cell is a column that events of a kind have.
+// A Cell is a kind of event together with a column that such events have.
 type Cell struct {
 	Kind   history.Kind
 	Column string
 }
 
-// eventAt is where the kind of an event is among the columns.
+// eventAt is the index of the column with the kind of an event.
 var eventAt = slices.IndexFunc(eventColumns, func(c eventColumn) bool { return c.name == "event" })
 
-// ReadEvents calls do with each event of a history, as an EventWriter wrote it in JSON, an object to a line.
-// Names of messages are those of kinds, by their numbers. A column that is missing is zero. The error names
-// the line, and says what is wrong with it: a line must have at_ns, node and event, and no column that is
-// unknown, times may not go back, and all events are of one trial.
+// ReadEvents calls do with each event of a history that an EventWriter wrote as JSON, one object per line.
+// kinds has the names of messages by their numbers. A missing column counts as zero. The error names a line,
+// and says what is wrong with it: a line must have at_ns, node and event, and no unknown column; times must
+// not decrease; and all events must be of one trial.
 //
-// It returns which columns the events of each kind have.
+// ReadEvents also returns which columns the events of each kind have.
 func ReadEvents(r io.Reader, kinds []string, do func(history.Event)) (map[Cell]bool, error) {
 	has := map[Cell]bool{}
 	lines := bufio.NewScanner(r)
@@ -57,7 +57,7 @@ func ReadEvents(r io.Reader, kinds []string, do func(history.Event)) (map[Cell]b
 	return has, lines.Err()
 }
 
-// parseEvent reads one line, and the number of its trial; 0: it has none.
+// parseEvent parses one line. It returns the event and the number of its trial; 0: the line names no trial.
 func parseEvent(text []byte, kinds []string, has map[Cell]bool) (e history.Event, trial int64, err error) {
 	var cells map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -71,7 +71,7 @@ func parseEvent(text []byte, kinds []string, has map[Cell]bool) (e history.Event
 		}
 	}
 	left := len(cells)
-	for i := range eventColumns { // the kind comes first, since texts are of a kind
+	for i := range eventColumns { // the kind comes first, since texts depend on it
 		c := &eventColumns[i]
 		cell, there := cells[c.name]
 		if !there {
@@ -106,7 +106,7 @@ func parseEvent(text []byte, kinds []string, has map[Cell]bool) (e history.Event
 	return e, trial, nil
 }
 
-// integer returns the number in a cell.
+// integer returns the whole number in a cell.
 func integer(cell any) (int64, error) {
 	n, is := cell.(json.Number)
 	if !is {
@@ -142,10 +142,10 @@ func parseMessage(e *history.Event, kinds []string, text string) error {
 	return nil
 }
 
-// mostKinds is more than there are kinds of events.
+// mostKinds exceeds the number of kinds of events.
 const mostKinds = 64
 
-// mostNames is more than there are marks, gauges and breaches, and brokers.
+// mostNames exceeds the number of marks, of gauges, of breaches and of brokers.
 const mostNames = 1 << 10
 
 func parseCount(e *history.Event, _ []string, text string) error {

@@ -13,22 +13,22 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An EventWriter writes events, one a line: as CSV below a line of headers, or as JSON objects.
-// docs/measures.md explains the columns. If an event does not have a column, its cell is empty in CSV,
-// and missing in JSON.
+// An EventWriter writes events, one per line: as CSV below a line of headers, or as JSON objects.
+// docs/measures.md explains the columns. If an event does not have a column, its cell is empty in CSV, and
+// missing in JSON.
 type EventWriter struct {
 	w     io.Writer
 	json  bool
 	kinds []string // names of messages, by their numbers
-	// Says returns the text of an event's message or program. It is called once for each event, in order; nil:
-	// unknown.
+	// Says returns the text of the message or the program of an event. It is called once for each event, in
+	// order; nil: there are no texts.
 	Says func(e *history.Event) history.Text
 	line []byte
-	err  error // of writing the headers
+	err  error // error of writing the headers
 }
 
-// NewEventWriter begins to write events to w, which should be buffered. Kinds of messages without a name in
-// kinds are written as numbers.
+// NewEventWriter begins to write events to w, which should be buffered. A kind of message that has no name in
+// kinds is written as a number.
 func NewEventWriter(w io.Writer, json bool, kinds []string) *EventWriter {
 	e := &EventWriter{w: w, json: json, kinds: kinds}
 	if !json {
@@ -89,15 +89,15 @@ type eventOf struct {
 // An eventColumn is a column of printed events: a number or, if number is nil, a text.
 type eventColumn struct {
 	name   string
-	of     []history.Kind // that have it; nil: all
+	of     []history.Kind // kinds of events that have the column; nil: all kinds
 	number *number
 	text   func(e eventOf) string // of letters, digits and underscores, with spaces between words
-	free   bool                   // the text is one of users
-	// parse sets what the text says; nil: reading a history needs no such column.
+	free   bool                   // the text may contain any characters, since users choose it
+	// parse sets the field of the event from the text; nil: reading a history does not need the column.
 	parse func(e *history.Event, kinds []string, text string) error
 }
 
-// A number is a field of an event as a cell has it.
+// A number is a field of an event that is printed as a number.
 type number struct {
 	of  func(e eventOf) int64
 	set func(e *history.Event, x int64)
@@ -150,7 +150,7 @@ func (c *eventColumn) append(b []byte, e eventOf, json bool) []byte {
 	return append(b, c.text(e)...)
 }
 
-// eventColumns are the columns of printed events.
+// eventColumns are the columns of printed events, in their order.
 var eventColumns = []eventColumn{
 	{name: "trial", number: &number{of: func(e eventOf) int64 { return int64(e.trial) }}},
 	{name: "at_ns", number: at},
@@ -204,12 +204,12 @@ var eventColumns = []eventColumn{
 		parse: parseAssumptions},
 }
 
-// otherEntry are the events whose Entry is not the number of a request.
+// otherEntry are the kinds of events whose Entry is not the number of a request.
 var otherEntry = kinds(history.LinkBegan, history.MulticastBegan, history.FaultBegan, history.ClockBound)
 
 func kinds(k ...history.Kind) []history.Kind { return k }
 
-// The fields of events that cells have.
+// The fields of events that are printed as numbers.
 var (
 	at       = &number{func(e eventOf) int64 { return e.At }, func(e *history.Event, x int64) { e.At = x }}
 	node     = &number{func(e eventOf) int64 { return int64(e.Node) }, setNode}
@@ -235,12 +235,12 @@ func setCount(e *history.Event, x int64) { e.Count = uint32(x) }
 
 func countName(e eventOf) string { return e.CountName() }
 
-// process names the process that an event is about: a node by its ID.
+// process returns the process that an event is about: the ID of a node, or another name.
 func process(e eventOf) string {
 	return cmp.Or(history.ProcessName(e.Count), strconv.Itoa(int(e.Count)))
 }
 
-// message names the kind of message that an event of the kind Sent is about.
+// message returns the name of the kind of message in an event of the kind Sent.
 func message(e eventOf) string {
 	if int(e.Count) < len(e.kinds) {
 		return e.kinds[e.Count]
@@ -250,7 +250,7 @@ func message(e eventOf) string {
 
 func serversHit(e eventOf) string { return strings.Trim(fmt.Sprint(e.ServersHit()), "[]") }
 
-// assumptions lists assumptions: no_loss FIFO_links.
+// assumptions lists the assumptions of an event, as in: no_loss FIFO_links.
 func assumptions(e eventOf) string {
 	return strings.NewReplacer(", ", " ", " ", "_").Replace(nodes.Assumption(e.Value).String())
 }

@@ -22,11 +22,11 @@ import (
 
 // The files in the folder of a run.
 const (
-	RunFile        = "run.yaml"        // everything needed to make the run again
+	RunFile        = "run.yaml"        // all that is needed to make the run again
 	RowsFile       = "runs.csv"        // a Row per trial
 	MessagesFile   = "messages.csv"    // a MessageRow per trial, phase and kind
 	SizesFile      = "sizes.csv"       // a SizeRow per trial and number of units, if a resource has several
-	ResourcesFile  = "resources.csv"   // a ResourceRow per trial and resource, if there are several
+	ResourcesFile  = "resources.csv"   // a ResourceRow per trial and resource, if there are several resources
 	FaultsFile     = "faults.csv"      // a PhaseRow per trial, fault and phase, if the run has faults
 	TimelineFile   = "timeline.csv"    // an IntervalRow per trial and interval, if the run has faults
 	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, for runs about leaders
@@ -42,8 +42,8 @@ const (
 	PublishedRuns  = "runs"            // in a published set: the folder of its runs
 	ReadmeFile     = "README.md"       // in a published set
 	ReadmeBegins   = "\nRuns of Turnstile, "
-	ArchiveSuffix  = ".tar.gz" // after the name of a published set
-	LatestLink     = "latest"  // in the folder of all sets: the newest run
+	ArchiveSuffix  = ".tar.gz" // follows the name of a published set
+	LatestLink     = "latest"  // in the folder of all sets: a link to the newest run
 )
 
 // A Folder is the folder of one run.
@@ -52,7 +52,7 @@ type Folder struct{ Path string }
 // DiskSpace is how much disk space a run takes.
 type DiskSpace struct {
 	Bytes uint64
-	For   string // the flags that determine it
+	For   string // the flags that determine how much
 }
 
 // Create makes a new folder for a run, in the set named set below root. If name is taken, because
@@ -103,7 +103,7 @@ func CheckNames(root, name string) error {
 	return nil
 }
 
-// probe makes sure, before a run begins, that its files can be written.
+// probe returns an error, before a run begins, if its files could not be written.
 func (f *Folder) probe(need DiskSpace) error {
 	if err := Probe(f.Path); err != nil {
 		return err
@@ -115,7 +115,8 @@ func (f *Folder) probe(need DiskSpace) error {
 	return nil
 }
 
-// Hide renames the folder of a run that is made again: it is kept, but no longer counts.
+// Hide renames the folder of a run that is to be made again: the folder is kept, but no longer counts as a
+// run.
 func (f *Folder) Hide() error {
 	for i := 1; ; i++ {
 		path := filepath.Join(filepath.Dir(f.Path), fmt.Sprintf(".%s-%d", f.Name(), i))
@@ -125,17 +126,17 @@ func (f *Folder) Hide() error {
 	}
 }
 
-// Hold locks the folder for this process, which makes its run, until release is called or the process ends.
+// Hold locks the folder until release is called or this process, which makes the run, ends.
 func (f *Folder) Hold() (release func() error, err error) {
 	dir, err := os.Open(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	lock(dir) // if folders cannot be locked, Held returns an error
+	lock(dir) // the result is ignored: without locks, Held returns an error
 	return dir.Close, nil
 }
 
-// Held reports whether a process holds the folder. It is an error if the system cannot tell.
+// Held reports whether a process holds the folder. It returns an error if the system cannot tell.
 func (f *Folder) Held() (bool, error) {
 	dir, err := os.Open(f.Path)
 	if err != nil {
@@ -151,22 +152,22 @@ func (f *Folder) Held() (bool, error) {
 // Name returns the name of the run.
 func (f *Folder) Name() string { return filepath.Base(f.Path) }
 
-// Ref returns the run as set/run, as people name it.
+// Ref returns the name of the run as people write it: set/run.
 func (f *Folder) Ref() string { return filepath.Base(filepath.Dir(f.Path)) + "/" + f.Name() }
 
 // File returns the path of a file in the folder.
 func (f *Folder) File(name string) string { return filepath.Join(f.Path, name) }
 
-// HistoryFile returns the path of the history of a trial, as history.Store writes it.
+// HistoryFile returns the path of the file in which history.Store writes the history of a trial.
 func (f *Folder) HistoryFile(trial int) string { return f.File(fmt.Sprintf("history-%d.zst", trial)) }
 
-// LogFolder returns the path of the logs of a trial, as its nodes write them. It exists while the trial runs,
-// and afterwards only if the orchestrator was killed before it had stored them.
+// LogFolder returns the path of the folder in which the nodes of a trial write their logs. The folder exists
+// while the trial runs, and afterwards only if the orchestrator was killed before it had stored the logs.
 func (f *Folder) LogFolder(trial int) string { return f.File(fmt.Sprintf("trial-%d", trial)) }
 
 // Histories returns the paths of the histories of all trials in order, up to the first trial without one.
-// Each is a stored history or a folder of logs, for history.Open. If a trial has both, it is the stored one,
-// which was whole when it got its name.
+// Each path is that of a stored history or of a folder of logs, for history.Open. If a trial has both, it is
+// the path of the stored history, which was complete when it got its name.
 func (f *Folder) Histories() []string {
 	var paths []string
 	for trial := 1; ; trial++ {
@@ -203,8 +204,7 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// Rows reads runs.csv. Published sets may have the given options in columns without the name of their
-// algorithm.
+// Rows reads runs.csv. In published sets the columns of the given options may lack the name of the algorithm.
 func (f *Folder) Rows(options ...string) ([]Row, error) {
 	return readRows[Row](f.File(RowsFile), options...)
 }
@@ -267,8 +267,8 @@ func readRows[T any](path string, options ...string) ([]T, error) {
 	return readTable[T](path, file, options...)
 }
 
-// WriteYAML writes run.yaml: the parameters and results of the run. Its last line is a checksum of the
-// others.
+// WriteYAML writes run.yaml: the parameters and results of the run. The last line of the file is a checksum
+// of the other lines.
 func (f *Folder) WriteYAML(v any) error {
 	return writeFile(f.File(RunFile), func(w io.Writer) error { return writeSealed(w, v) })
 }
@@ -284,11 +284,11 @@ func writeSealed(w io.Writer, v any) error {
 	return err
 }
 
-// ReadYAML reads run.yaml into v. A wrong checksum is an error: the run would be judged by other parameters.
-// So is a key that v does not have: the run could not be made again without it.
+// ReadYAML reads run.yaml into v. A wrong checksum is an error: the run would be judged by the wrong
+// parameters. An unknown key is an error too: the run could not be made again without the key.
 func (f *Folder) ReadYAML(v any) error { return f.readYAML(RunFile, v) }
 
-// ReadVerdicts reads verdict.yaml into v, a pointer to a slice, as strictly as ReadYAML.
+// ReadVerdicts reads verdict.yaml into v, a pointer to a slice. It returns the same errors as ReadYAML.
 func (f *Folder) ReadVerdicts(v any) error { return f.readYAML(VerdictFile, v) }
 
 func (f *Folder) readYAML(name string, v any) error {
@@ -314,8 +314,8 @@ func (f *Folder) readYAML(name string, v any) error {
 	return nil
 }
 
-// writeFile creates the file at path with the output of write. It appears whole or not at all, even if the
-// process dies, and is on the disk when writeFile returns.
+// writeFile creates the file at path with the output of write. The file appears whole or not at all, even if
+// the process dies, and is on the disk when writeFile returns.
 func writeFile(path string, write func(w io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -327,7 +327,7 @@ func writeFile(path string, write func(w io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // fails after a success, since the file was renamed
+	defer os.Remove(file.Name()) // after a success this fails, since the file was renamed
 	defer file.Close()
 	buffered := bufio.NewWriter(file)
 	if err := write(buffered); err != nil {
@@ -342,8 +342,8 @@ func writeFile(path string, write func(w io.Writer) error) (err error) {
 	return syncDir(dir)
 }
 
-// WriteFile creates the file at path with the output of write, whole or not at all. If path exists and is no
-// regular file, such as a device, it writes to that.
+// WriteFile creates the file at path with the output of write, whole or not at all. If path exists and is not
+// a regular file but, for instance, a device, WriteFile writes to it.
 func WriteFile(path string, write func(w io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -358,7 +358,8 @@ func WriteFile(path string, write func(w io.Writer) error) error {
 	return writeFile(path, write)
 }
 
-// WriteSetTable writes a table into the folder of a set, in a file of that name, and returns its path.
+// WriteSetTable writes a table into a file of the given name in the folder of a set, and returns the path of
+// the file.
 func WriteSetTable[T any](root, set, name string, rows []T) (path string, err error) {
 	path = filepath.Join(root, set, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -367,7 +368,7 @@ func WriteSetTable[T any](root, set, name string, rows []T) (path string, err er
 	return path, writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
 }
 
-// Probe makes sure that files can be written in a folder.
+// Probe returns an error if no files can be written in a folder.
 func Probe(dir string) error {
 	file, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
@@ -398,7 +399,7 @@ type tooSmall struct{ error }
 
 func (tooSmall) Is(target error) bool { return target == syscall.ENOSPC }
 
-// syncDir makes the names in a folder durable.
+// syncDir makes the names of the files in a folder durable.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -411,10 +412,10 @@ func syncDir(path string) error {
 const RunFormat = 6
 
 // checkFormat returns an error if the text of a run.yaml or set.yaml has another format. The error names the
-// commit that wrote it, and so can read it.
+// commit that wrote the file, which can read it.
 func checkFormat(text []byte, format int) error {
 	if bytes.HasPrefix(text, fmt.Appendf(nil, "format: %d\n", format)) {
-		return nil // fast, since a set may have thousands of runs
+		return nil // the fast path, since a set may have thousands of runs
 	}
 	type making struct {
 		Format   int               `yaml:"format"`
@@ -425,7 +426,7 @@ func checkFormat(text []byte, format int) error {
 		Made   []making `yaml:"made"`
 	}
 	if yaml.Unmarshal(text, &file) != nil || file.Format == 0 || file.Format == format {
-		return nil // the caller finds what else is wrong
+		return nil // the caller reports what else is wrong
 	}
 	for _, m := range file.Made {
 		file.Versions = m.Versions
@@ -434,15 +435,17 @@ func checkFormat(text []byte, format int) error {
 		file.Format, format, Maker(file.Versions))}
 }
 
-// A LackError is the error of a run that this Turnstile cannot read or judge, since it lacks the format, an
-// algorithm or an option of the run. The run itself may be right. The error names the version that has it.
+// A LackError is the error of a run that this Turnstile cannot read or judge, since this Turnstile lacks the
+// format, an algorithm or an option of the run. The run itself may be right. The error names a version that
+// has what is lacking.
 type LackError struct{ Err error }
 
 func (e LackError) Error() string { return e.Err.Error() }
 
 func (e LackError) Unwrap() error { return e.Err }
 
-// Maker names the program that wrote a record, by the versions in it: its commit if known.
+// Maker returns a name for the program that wrote a record, given the versions in the record: its commit if
+// known.
 func Maker(versions map[string]string) string {
 	if commit, _, _ := strings.Cut(versions["revision"], ","); commit != "" {
 		return "commit " + commit
@@ -460,7 +463,8 @@ func Sealed(text []byte) []byte {
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// unsealed returns the text that Sealed was given. It is an error if the text, or its last line, was changed.
+// unsealed returns the text that Sealed was given. It returns an error if the text, or its last line, was
+// changed.
 func unsealed(b []byte) ([]byte, error) {
 	at := bytes.LastIndex(b, []byte("\n"+sealKey)) + 1
 	switch text := b[:at]; {
@@ -475,7 +479,7 @@ func unsealed(b []byte) ([]byte, error) {
 	}
 }
 
-// The words for a run or a trial that did not come to its end, in all outputs.
+// The words for a run or a trial that was not completed, in all outputs.
 const (
 	// Unfinished is a run without a recorded end.
 	Unfinished = "unfinished"
@@ -488,7 +492,7 @@ const (
 // UnfinishedSays describes an unfinished run.
 const UnfinishedSays = Unfinished + ": " + OrchestratorGone
 
-// VerdictText returns the verdict of a trial, marked if the user has ended it.
+// VerdictText returns the verdict of a trial, with a mark if the user has ended the trial.
 func (r *Row) VerdictText() string {
 	if r.Reason == Interrupted {
 		return r.Verdict + " (" + Interrupted + ")"

@@ -13,9 +13,9 @@ import (
 )
 
 // GoBench prints rows as the results of Go benchmarks, a line per trial, for benchstat to compare. One
-// operation is one entry. Algorithm, options, load and nodes are in the name, and all other parameters in
-// configuration lines above, so benchstat merges exactly the repetitions of one experiment. It leaves out
-// figures that are unknown or only lower bounds.
+// operation is one entry. Algorithm, options, load and nodes are in the name of a benchmark, and all other
+// parameters in configuration lines above it, so benchstat merges exactly the repetitions of one experiment.
+// GoBench leaves out figures that are unknown or only lower bounds.
 func GoBench(w io.Writer, rows []Row) error {
 	var b strings.Builder
 	b.WriteString("Unit entries/s better=higher\nUnit msgs/entry better=lower\nUnit B/entry better=lower\n")

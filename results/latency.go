@@ -14,17 +14,17 @@ import (
 	"turnstile/judge/measure"
 )
 
-// An Interval has the latencies of one trial: histograms in nanoseconds, by their tags.
+// An Interval has the latencies of one trial: histograms in nanoseconds, each with a tag.
 type Interval struct {
 	Trial     int
-	Start     time.Time // of measuring
+	Start     time.Time // when measuring began
 	Length    time.Duration
 	Latencies []measure.Tagged
 }
 
-// LatencyTables returns latency.hlog, a line per trial and tag, and latency.hgrm, the waits of all trials in
-// microseconds. It merges histograms, and never averages percentiles: the mean of several 99th percentiles is
-// no percentile of anything.
+// LatencyTables returns latency.hlog, which has a line per trial and tag, and latency.hgrm, which has the
+// waits of all trials in microseconds. For latency.hgrm it merges histograms rather than average percentiles:
+// the mean of several 99th percentiles is not a percentile of anything.
 func LatencyTables(intervals []Interval) []Table {
 	waits := Pool(intervals)[measure.WaitTag]
 	log := func(w io.Writer) error { return writeLog(w, intervals) }
@@ -38,7 +38,7 @@ func LatencyTables(intervals []Interval) []Table {
 	}
 }
 
-// profileOf returns the table of the percentiles of waits.
+// profileOf returns the table latency.hgrm, the percentiles of waits.
 func profileOf(waits *hdrhistogram.Histogram) Table {
 	profile := func(w io.Writer) error {
 		const ticksPerHalfDistance, nsPerUS = 5, 1000
@@ -95,7 +95,7 @@ func writeLog(w io.Writer, intervals []Interval) error {
 	for _, in := range intervals {
 		errs = append(errs, log.OutputComment(fmt.Sprintf("[Trial: %d]", in.Trial)))
 		for _, t := range in.Latencies {
-			h := *t.Hist // shares its counts, which are only read
+			h := *t.Hist // a shallow copy: it shares the counts, which are only read
 			h.SetTag(t.Tag)
 			h.SetStartTimeMs(in.Start.UnixMilli())
 			h.SetEndTimeMs(in.Start.Add(in.Length).UnixMilli())
@@ -105,10 +105,10 @@ func writeLog(w io.Writer, intervals []Interval) error {
 	return errors.Join(errs...)
 }
 
-// logLegend begins the line of headers of latency.hlog.
+// logLegend is the beginning of the line of headers in latency.hlog.
 const logLegend = `"StartTimestamp"`
 
-// ReadLatencies reads latency.hlog, and returns the histograms of all trials together, by their tags.
+// ReadLatencies reads latency.hlog. It returns, by tag, the merged histograms of all trials.
 func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
 	text, err := os.ReadFile(f.File(LatencyLog))
 	if err != nil {
@@ -131,8 +131,7 @@ func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
 	}
 }
 
-// ReadTrialLatencies reads latency.hlog, and returns the histograms of each trial, by its number and their
-// tags.
+// ReadTrialLatencies reads latency.hlog. It returns the histograms of each trial, by its number and by tag.
 func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogram, error) {
 	text, err := os.ReadFile(f.File(LatencyLog))
 	if err != nil {
@@ -159,14 +158,14 @@ func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogra
 	return all, nil
 }
 
-// CompareProfile compares latency.hgrm with the waits of all trials; nil: the run has no waits.
+// CompareProfile compares the stored latency.hgrm with the waits of all trials; nil: the run has no waits.
 func (f *Folder) CompareProfile(waits *hdrhistogram.Histogram) []Difference {
 	t := profileOf(waits)
 	differences, _ := f.Compare(t, "", nil)
 	return differences
 }
 
-// Pool returns the histograms of several trials together, by their tags.
+// Pool returns, by tag, the merged histograms of several trials.
 func Pool(intervals []Interval) map[string]*hdrhistogram.Histogram {
 	all := map[string]*hdrhistogram.Histogram{}
 	for _, in := range intervals {

@@ -8,39 +8,40 @@ import (
 	"turnstile/judge/leadership"
 )
 
-// A Ledger has the beliefs of all nodes in one trial: its rows of beliefs.csv and of faults.csv.
+// A Ledger has the beliefs of all nodes in one trial, that is, its rows of beliefs.csv, and its rows of
+// faults.csv.
 type Ledger struct {
 	Trial  int
-	Lanes  [][]BeliefRow // by node, each in the order of time
+	Lanes  [][]BeliefRow // by node: its rows, in the order of time
 	Faults []FaultRow
 	End    float64 // in seconds from the beginning of the window
 	// Leaders are the nodes that led at any time, in the order in which they first led.
 	Leaders []int
 	Terms   bool // leaders have terms
-	// TwoLead are the stretches with two or more leaders, in order.
+	// TwoLead are the stretches of time with two or more leaders, in order.
 	TwoLead []Together
 }
 
-// Together is a stretch with two or more leaders.
+// Together is a stretch of time with two or more leaders.
 type Together struct {
 	Span
-	// Apart means that they lead in different terms: a resource that checks terms obeys only the highest.
-	// Leaders without terms cannot be told apart.
+	// Apart says that the leaders have different terms: a resource that checks terms then obeys only the leader
+	// with the highest term. Leaders without terms cannot be told apart.
 	Apart bool
 }
 
 // A Span is a stretch of time, in seconds from the beginning of the window.
 type Span struct{ From, To float64 }
 
-// Span returns the stretch of a row.
+// Span returns the stretch of time of a row.
 func (b *BeliefRow) Span() Span {
 	from, _ := b.FromS.Value()
 	to, _ := b.ToS.Value()
 	return Span{from, to}
 }
 
-// LedgerOf returns the ledger of a trial, given the rows of all trials. It has no lanes if the trial has no
-// rows.
+// LedgerOf returns the ledger of a trial, given the rows of all trials. The ledger has no lanes if the trial
+// has no rows.
 func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 	l := &Ledger{Trial: trial}
 	var led []BeliefRow
@@ -72,7 +73,8 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 	return l
 }
 
-// overlaps returns the times in which two or more of some stretches, sorted by beginning, go on.
+// overlaps returns the times covered by two or more of the given stretches, which must be sorted by their
+// beginning.
 func overlaps(led []BeliefRow) (all []Together) {
 	var times []float64
 	for i := range led {
@@ -104,8 +106,8 @@ func overlaps(led []BeliefRow) (all []Together) {
 	return all
 }
 
-// Shown returns the numbers of at most so many nodes: first the leaders, in their order, then the lowest
-// numbers.
+// Shown returns the numbers of no more than most nodes, in order: of the leaders, as far as there is room,
+// and then of the nodes with the lowest numbers.
 func (l *Ledger) Shown(most int) (ids []int) {
 	ids = slices.Clone(l.Leaders)
 	for id := range l.Lanes {
@@ -118,8 +120,8 @@ func (l *Ledger) Shown(most int) (ids []int) {
 	return ids
 }
 
-// Unled returns the nodes that ran and knew of no leader for longer than so many seconds while another led,
-// and the longest such time of any, in seconds.
+// Unled returns the nodes that ran and knew of no leader for more than longer seconds while another node led.
+// It also returns the longest such time of all nodes, in seconds.
 func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 	led := spansOf(leadership.Leads, l.Lanes...)
 	for id, lane := range l.Lanes {
@@ -136,7 +138,7 @@ func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 	return ids, longest
 }
 
-// spansOf returns the times in which at least one of some nodes was in a state, in order.
+// spansOf returns the times in which at least one of some nodes was in a state. The times are in order.
 func spansOf(state leadership.State, lanes ...[]BeliefRow) (all []Span) {
 	rows := slices.Concat(lanes...)
 	slices.SortFunc(rows, func(a, b BeliefRow) int { return cmp.Compare(a.Span().From, b.Span().From) })

@@ -12,7 +12,7 @@ import (
 )
 
 // A Row is the row of one trial in runs.csv: its parameters and its results. docs/columns.md explains each
-// column. Columns are in the order of the fields; a new one may go anywhere, since files are read by their
+// column. Columns are in the order of the fields; a new field may be anywhere, since files are read by their
 // header.
 type Row struct {
 	Run     string `csv:"run,outside"`
@@ -21,7 +21,7 @@ type Row struct {
 	Seed    uint64 `csv:"seed"`
 	Asked
 
-	HoldUS    figure.Figure `csv:"hold_us" of:"exclusion"` // the means of the distributions that were asked for
+	HoldUS    figure.Figure `csv:"hold_us" of:"exclusion"` // means of the requested distributions
 	ThinkUS   figure.Figure `csv:"think_us" of:"exclusion"`
 	LatencyUS figure.Figure `csv:"latency_injected_us"`
 
@@ -36,9 +36,9 @@ type Row struct {
 type Asked struct {
 	Kind      string            `csv:"kind"` // bench or simulate
 	Algorithm string            `csv:"algorithm"`
-	Nodes     int               `csv:"nodes"` // clients
-	Options   map[string]string `csv:"*"`     // of the algorithm: a column each
-	Cells     map[string]any    `csv:"**"`    // of option.Table, by their columns
+	Nodes     int               `csv:"nodes"` // number of clients
+	Options   map[string]string `csv:"*"`     // options of the algorithm, with a column each
+	Cells     map[string]any    `csv:"**"`    // the columns of option.Table, by header
 }
 
 // Cell returns the cell of a column of option.Table as text.
@@ -49,13 +49,13 @@ func (a *Asked) Cell(column string) string {
 	return ""
 }
 
-// Number returns the figure in the cell of a column of option.Table; unknown if it has no figure.
+// Number returns the figure in the cell of a column of option.Table; unknown if the cell has no figure.
 func (a *Asked) Number(column string) figure.Figure {
 	f, _ := a.Cells[column].(figure.Figure)
 	return f
 }
 
-// With returns the parameters with another cell in a column of option.Table.
+// With returns a copy of the parameters with another cell in a column of option.Table.
 func (a Asked) With(column string, cell any) Asked {
 	cells := map[string]any{column: cell}
 	for of, was := range a.Cells {
@@ -116,8 +116,9 @@ type ResourceRow struct {
 	measure.OfResource
 }
 
-// A BeliefRow is the row of one node in one stretch of a run about leaders in beliefs.csv. In a stretch
-// neither its belief nor the faults in force changed. docs/columns.md explains each column.
+// A BeliefRow is the row of one stretch of time of one node in beliefs.csv, for a run about leaders. Within a
+// stretch neither the belief of the node nor the faults in force changed. docs/columns.md explains each
+// column.
 type BeliefRow struct {
 	Run    string           `csv:"run,outside"`
 	Trial  int              `csv:"trial"`
@@ -125,10 +126,10 @@ type BeliefRow struct {
 	State  leadership.State `csv:"state"`
 	Leader figure.Figure    `csv:"leader"`
 	Term   figure.Figure    `csv:"term"`
-	FromS  figure.Figure    `csv:"from_s"` // from the beginning of the window
+	FromS  figure.Figure    `csv:"from_s"` // in seconds from the beginning of the window
 	ToS    figure.Figure    `csv:"to_s"`
-	TwoS   figure.Figure    `csv:"two_leaders_s"` // time of this stretch with two leaders
-	Side   string           `csv:"side"`          // nodes that it could exchange messages with; empty: all
+	TwoS   figure.Figure    `csv:"two_leaders_s"` // how long there were two leaders within this stretch
+	Side   string           `csv:"side"`          // nodes with which it could exchange messages; empty: all
 	Faults string           `csv:"faults"`        // numbers of the faults in force, with spaces between
 }
 
@@ -136,13 +137,13 @@ type BeliefRow struct {
 // column.
 type MatrixRow struct {
 	Algorithm    string `csv:"algorithm"`
-	Fault        string `csv:"fault"` // name of the plan; for a line: its faults in words
+	Fault        string `csv:"fault"` // name of the plan; for a known failure of a service: its faults in words
 	Kind         string `csv:"kind"`  // as in runs.csv
 	May          string `csv:"may"`   // expected outcomes, by their letters
 	Shown        string `csv:"shown"`
 	Differs      bool   `csv:"differs"`
 	Runs         int    `csv:"runs"`
-	Recovered    int    `csv:"recovered"` // runs
+	Recovered    int    `csv:"recovered"` // number of runs, also below
 	Starved      int    `csv:"starved"`
 	Blocked      int    `csv:"blocked"`
 	Broke        int    `csv:"broke"`
@@ -155,16 +156,17 @@ type MatrixRow struct {
 	MessagesBefore figure.Figure `csv:"messages_per_entry_before"`
 	MessagesDuring figure.Figure `csv:"messages_per_entry_during"`
 	MessagesAfter  figure.Figure `csv:"messages_per_entry_after"`
-	AcceptedDuring figure.Figure `csv:"accepted_during"` // entries during the first fault
+	AcceptedDuring figure.Figure `csv:"accepted_during"` // entries accepted during the first fault
 	RefusedDuring  figure.Figure `csv:"refused_during"`
 	OverlapUS      figure.Figure `csv:"overlap_us"` // the longest of all runs
 
 	AgreedS      figure.Figure `csv:"agreed_s"`       // for electors: the median of the runs that recovered
-	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // likewise
+	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // likewise a median
 	TwoLeadersUS figure.Figure `csv:"two_leaders_us"` // the longest of all runs
 
-	// For a line about a service, which Algorithm names. Line is its number in the matrix, and Fenced the
-	// outcome at a resource that demands fence numbers. Figures are the least and the most of all runs.
+	// The following fields are for a known failure of a service, which Algorithm names. Line is the number of
+	// the failure in the matrix, and Fenced the outcome at a resource that demands fence numbers. Figures are
+	// the least and the greatest value of all runs.
 	Line             string        `csv:"line"`
 	MayFenced        string        `csv:"may_fenced"`
 	Fenced           string        `csv:"fenced"`
@@ -173,11 +175,11 @@ type MatrixRow struct {
 	SilenceMinS      figure.Figure `csv:"silence_min_s"`
 	SilenceMaxS      figure.Figure `csv:"silence_max_s"`
 
-	Seed    uint64 `csv:"seed"`    // of the first run that differs from the row, else of the first
-	Run     string `csv:"run"`     // its folder, if it was stored
-	Waiting string `csv:"waiting"` // at its end: clients, or nodes without a leader, with spaces between
-	Reason  string `csv:"reason"`  // of its verdict
-	Why     string `csv:"why"`     // the row expects the outcome
+	Seed    uint64 `csv:"seed"`    // seed of the first run that is not as expected, else of the first run
+	Run     string `csv:"run"`     // the folder of this run, if it was stored
+	Waiting string `csv:"waiting"` // at the end of this run: waiting clients, or nodes without a leader
+	Reason  string `csv:"reason"`  // of the verdict of this run
+	Why     string `csv:"why"`     // why the algorithm should have the expected outcomes
 }
 
 // A SplitBrainRow is the row of one scheme in one partition in split-brain.csv. docs/columns.md explains each
@@ -192,17 +194,17 @@ type SplitBrainRow struct {
 	Differs   string `csv:"differs"`
 
 	Inconclusive string `csv:"inconclusive"`
-	ShowsNothing string `csv:"shows_nothing"` // why it is untested; empty: it is not
+	ShowsNothing string `csv:"shows_nothing"` // why the cut tests nothing; empty: it does test the scheme
 
-	LeaderIn string `csv:"leader_in"` // where the leader was when the cut began: minority, majority or a node
-	Led      string `csv:"led"`       // the leader then
+	LeaderIn string `csv:"leader_in"` // the leader's place when the cut began: minority, majority or a node
+	Led      string `csv:"led"`       // the node that led when the cut began
 
 	CutAtS figure.Figure `csv:"cut_at_s"`
 	CutS   figure.Figure `csv:"cut_s"`
 
 	Lengthened bool `csv:"lengthened"`
 
-	Leaders string        `csv:"leaders"`        // when the cut was healed, on each side
+	Leaders string        `csv:"leaders"`        // the leaders when the cut was healed, for each side
 	Changes figure.Figure `csv:"leader_changes"` // how often a node came to lead while the cut lasted
 
 	TwoLeadersS       figure.Figure `csv:"two_leaders_s"`
@@ -217,12 +219,12 @@ type SplitBrainRow struct {
 	Why     string `csv:"why"`
 }
 
-// A FailoverRow is the row of a service with one ttl under one fault in failover.csv: the time from the
-// beginning of the fault to the next entry or, for electors, to the next leader. docs/columns.md explains
-// each column.
+// A FailoverRow is the row of a service with one time to live (ttl) under one fault in failover.csv. It has
+// the time from the beginning of the fault to the next entry or, for electors, to the next leader.
+// docs/columns.md explains each column.
 type FailoverRow struct {
 	Service  string        `csv:"service"`
-	Line     string        `csv:"line"`    // with the options that do not depend on the ttl
+	Line     string        `csv:"line"`    // name of the service, with the options that do not depend on the ttl
 	Options  string        `csv:"options"` // name=value, with spaces between
 	Server   string        `csv:"server_version"`
 	Client   string        `csv:"client_version"`
@@ -230,7 +232,7 @@ type FailoverRow struct {
 	GrantedS figure.Figure `csv:"ttl_granted_s"`
 	Fault    string        `csv:"fault"`
 	Plan     string        `csv:"plan"` // the faults in words
-	Runs     int           `csv:"runs"` // that count
+	Runs     int           `csv:"runs"` // number of runs that count
 	Missed   int           `csv:"not_recovered"`
 	LeftOut  int           `csv:"left_out"`
 
@@ -240,8 +242,8 @@ type FailoverRow struct {
 	Interval string        `csv:"interval"` // the kind of interval from low to high
 	LeastS   figure.Figure `csv:"next_min_s"`
 	MostS    figure.Figure `csv:"next_max_s"`
-	Run      string        `csv:"run"`    // the folder of the longest
-	Reason   string        `csv:"reason"` // why it has no figure, or why runs do not count
+	Run      string        `csv:"run"`    // the folder of the run with the longest time
+	Reason   string        `csv:"reason"` // why there is no figure, or why some runs do not count
 }
 
 // Failover reads failover.csv of the set. The error is fs.ErrNotExist if the set has no such file.
@@ -249,7 +251,7 @@ func (s *Set) Failover() ([]FailoverRow, error) {
 	return readRows[FailoverRow](filepath.Join(s.Path, FailoverFile))
 }
 
-// A FaultRow has the figures of one fault in one trial, before, during and after it. Its tags name its
+// A FaultRow has the figures of one fault in one trial, before, during and after it. Its struct tags name its
 // figures in reports; faults.csv has a PhaseRow for each phase.
 type FaultRow struct {
 	Run   string `csv:"run,outside"`
@@ -265,7 +267,7 @@ type PhaseRow struct {
 	measure.OfPhase
 }
 
-// PhaseRows returns the rows of faults.csv.
+// PhaseRows converts faults to rows of faults.csv.
 func PhaseRows(faults []FaultRow) (rows []PhaseRow) {
 	for i := range faults {
 		for _, p := range faults[i].ByPhases() {
@@ -275,7 +277,7 @@ func PhaseRows(faults []FaultRow) (rows []PhaseRow) {
 	return rows
 }
 
-// faultRows returns the faults in the rows of faults.csv. It is the inverse of PhaseRows.
+// faultRows converts rows of faults.csv to faults. It is the inverse of PhaseRows.
 func faultRows(rows []PhaseRow) (faults []FaultRow) {
 	for len(rows) > 0 {
 		first, end := &rows[0], 1
@@ -294,10 +296,10 @@ func faultRows(rows []PhaseRow) (faults []FaultRow) {
 	return faults
 }
 
-// FaultsAsStored returns faults as they are read back after writing.
+// FaultsAsStored returns faults as they would be read back after they are written.
 func FaultsAsStored(faults []FaultRow) []FaultRow { return faultRows(AsStored(PhaseRows(faults))) }
 
-// FaultsTable is faults.csv.
+// FaultsTable returns the table faults.csv.
 func FaultsTable(faults []FaultRow) Table { return TableOf(FaultsFile, PhaseRows(faults)) }
 
 // Matrix reads matrix.csv of the set. The error is fs.ErrNotExist if the set has no such file.

@@ -19,23 +19,23 @@ import (
 	"turnstile/internal/yamlfile"
 )
 
-// SetFile is the record, in the folder of a set, of the commands that made its runs.
+// SetFile is a file in the folder of a set that records the commands that made its runs.
 const SetFile = "set.yaml"
 
 // A Making is one command that made runs of a set.
 type Making struct {
 	Command  string            `yaml:"command"`
-	Grid     string            `yaml:"grid,omitempty"` // the text of the file that the command names
+	Grid     string            `yaml:"grid,omitempty"` // the text of the grid file that the command names
 	Seed     uint64            `yaml:"seed"`
-	Trials   int               `yaml:"trials"` // of each configuration
+	Trials   int               `yaml:"trials"` // trials of each configuration
 	Cells    int               `yaml:"configurations"`
 	Started  time.Time         `yaml:"started"`
 	Versions map[string]string `yaml:"versions"`
 	Machine  Machine           `yaml:"machine"`
 }
 
-// LockSet locks a set, until unlock is called or the process ends, so no other sweep makes runs of it. It is
-// an error if another process has locked it.
+// LockSet locks a set, until unlock is called or the process ends, so that no other sweep makes runs of it.
+// It returns an error if another process has locked the set.
 func LockSet(root, set string) (unlock func() error, err error) {
 	path := filepath.Join(root, set, ".lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -58,14 +58,14 @@ func LockSet(root, set string) (unlock func() error, err error) {
 // A setRecord is the content of set.yaml.
 type setRecord struct {
 	Format int      `yaml:"format"`
-	Made   []Making `yaml:"made"` // the first first
+	Made   []Making `yaml:"made"` // the oldest command first
 }
 
 // setFormat is the format of set.yaml.
 const setFormat = 1
 
-// AddMaking records a command that makes runs of a set, unless it is the same as the last one: then it
-// continues that.
+// AddMaking records a command that makes runs of a set. If it is the same command as the last one, it
+// continues that command, and nothing is recorded.
 func AddMaking(root, set string, m Making) error {
 	made, err := Makings(root, set)
 	if err != nil {
@@ -114,7 +114,7 @@ func Makings(root, set string) ([]Making, error) {
 // explains each column.
 type RateRow struct {
 	Version string `csv:"version"`
-	Asked          // with the median of the found rates as its RatePerS
+	Asked          // RatePerS is the median of the rates that were found
 
 	LowPerS  figure.Figure `csv:"rate_low_per_s"`
 	HighPerS figure.Figure `csv:"rate_high_per_s"`
@@ -125,20 +125,20 @@ type RateRow struct {
 
 	Interval   string        `csv:"interval"` // the kind of interval from low to high
 	LimitedBy  string        `csv:"limited_by"`
-	Trials     int           `csv:"trials"`      // that have found a rate
-	ServedNext string        `csv:"served_next"` // trials that serve the next rate too, with spaces between
+	Trials     int           `csv:"trials"`      // number of trials that have found a rate
+	ServedNext string        `csv:"served_next"` // trials that also serve the next rate, with spaces between
 	Probes     int           `csv:"probes"`
 	WaitBoundS figure.Figure `csv:"wait_bound_s"`
 	Reason     string        `csv:"reason"` // of the verdict at the next rate
 }
 
-// SetLatest points the link "latest" in root at f, which lies below it.
+// SetLatest makes the link "latest" in root point at f, a folder below root.
 func SetLatest(root string, f *Folder) error {
 	to, err := filepath.Rel(root, f.Path)
 	if err != nil {
 		return fmt.Errorf("pointing %s at %s: %w", LatestLink, f.Path, err)
 	}
-	// A link is replaced by renaming another over it, so that there always is one.
+	// Renaming a new link over the old one ensures that there always is a link.
 	fresh := filepath.Join(root, "."+LatestLink+"-"+strings.ReplaceAll(f.Ref(), "/", "-"))
 	os.Remove(fresh)
 	if err := os.Symlink(to, fresh); err != nil {
@@ -151,8 +151,8 @@ func SetLatest(root string, f *Folder) error {
 	return nil
 }
 
-// Open finds the run that ref names: as set/run or latest below root, by its path if that has more than one
-// component, or by the name of the run if only one set has it.
+// Open finds the run that ref names: below root as set/run or as latest; by a path of more than one
+// component; or by the name of the run if only one set has a run of that name.
 func Open(root, ref string) (*Folder, error) {
 	for _, path := range pathsOf(root, ref) {
 		if isRun(path) {
@@ -182,7 +182,7 @@ func Open(root, ref string) (*Folder, error) {
 // pathsOf returns the paths that ref may stand for.
 func pathsOf(root, ref string) []string {
 	paths := []string{filepath.Join(root, ref)}
-	// A bare name is no path: "latest" in the working directory would be another.
+	// A bare name is not a path: it would also find a folder "latest" in the working directory.
 	if bare := filepath.Base(ref) == ref && ref != "." && ref != ".."; !bare {
 		paths = append(paths, ref)
 	}
@@ -192,11 +192,11 @@ func pathsOf(root, ref string) []string {
 // A Set is a folder of runs.
 type Set struct {
 	Path string
-	Runs []*Folder // the oldest first
+	Runs []*Folder // the oldest run first
 }
 
-// OpenSet finds the set that ref names below root, or by its path if that has more than one component. It
-// returns nil if no such folder has runs.
+// OpenSet finds the set that ref names below root, or by a path of more than one component. It returns nil if
+// no such folder has runs.
 func OpenSet(root, ref string) *Set {
 	for _, path := range pathsOf(root, ref) {
 		s, below := &Set{Path: path}, path
@@ -216,8 +216,8 @@ func OpenSet(root, ref string) *Set {
 	return nil
 }
 
-// Made returns the folders in a set with a run.yaml, by name: of its runs, and of runs that were set aside.
-// It follows no links.
+// Made returns the folders in a set that have a run.yaml, sorted by name: of its runs, and of runs that were
+// set aside. It follows no links.
 func Made(root, set string) (all []*Folder) {
 	if info, err := os.Lstat(filepath.Join(root, set)); err != nil || !info.IsDir() {
 		return nil
@@ -234,7 +234,7 @@ func Made(root, set string) (all []*Folder) {
 // SetAside reports whether the run was set aside by Hide.
 func (f *Folder) SetAside() bool { return hidden(f.Path) }
 
-// folderAt resolves links, so a run that was opened as latest has its own name.
+// folderAt returns the folder at a path. It resolves links, so that a run opened as latest has its own name.
 func folderAt(path string) (*Folder, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -249,10 +249,10 @@ func folderAt(path string) (*Folder, error) {
 // hidden reports whether the name of a folder begins with a dot, as Hide makes it.
 func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
 
-// isRun reports whether path is the folder of a run: it was described, or it has results.
+// isRun reports whether path is the folder of a run, that is, whether it has a run.yaml or results.
 func isRun(path string) bool {
 	return exists(filepath.Join(path, RunFile)) ||
-		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) && // then it is a set
+		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) && // otherwise it is a set
 			!IsPublished(path)
 }
 
@@ -262,12 +262,12 @@ func IsPublished(path string) bool {
 		(exists(filepath.Join(path, SumsFile)) || exists(filepath.Join(path, ReadmeFile)))
 }
 
-// PublishedDir is the folder, below that of all sets, that has the published ones.
+// PublishedDir is the folder that has the published sets, below the folder of all sets.
 const PublishedDir = "published"
 
-// CheckUnpublished returns an error if a set below root was published, since a new run would change it: its
-// runs are one level below, or its archive lies beside it, as in a clone, or it has the README.md that
-// publish writes.
+// CheckUnpublished returns an error if a set below root was published, since a new run would change it. A set
+// was published if its runs are one level below, if its archive lies beside it, as in a clone, or if it has
+// the README.md that publish writes.
 func CheckUnpublished(root, set string) error {
 	path := filepath.Join(root, set)
 	switch full, err := filepath.Abs(root); {
@@ -283,7 +283,7 @@ func CheckUnpublished(root, set string) error {
 	return fmt.Errorf("%s was published, and stays as it is: say --set %s", path, unused(root, set))
 }
 
-// unused returns a name like that of a set which no set below root has.
+// unused returns a name that is like the name of a set, and which no set below root has.
 func unused(root, set string) string {
 	for i := 2; ; i++ {
 		if other := fmt.Sprintf("%s-%d", set, i); !exists(filepath.Join(root, other)) {
@@ -310,7 +310,7 @@ func Runs(root string) []*Folder {
 	return runs
 }
 
-// escapeGlob returns a pattern that matches only path.
+// escapeGlob returns a glob pattern that matches only path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
@@ -340,7 +340,7 @@ func noRun(root, ref string, runs []*Folder) error {
 		ref, root, hint, refs(runs[:min(few, len(runs))]))
 }
 
-// distance returns how many letters of ref must be changed for it to name f.
+// distance returns how many letters of ref must be changed to make it a name of f.
 func (f *Folder) distance(ref string) int {
 	return min(suggest.Distance(ref, f.Name()), suggest.Distance(ref, f.Ref()))
 }
@@ -353,8 +353,8 @@ func refs(runs []*Folder) string {
 	return strings.Join(names, ", ")
 }
 
-// OpenTable finds the folder of a set that has its table but no folders of runs, such as a set in a
-// repository. ref is as for OpenSet. It returns nil if there is no such folder.
+// OpenTable finds the folder of a set that has the table of all runs but no folders of runs, such as a set in
+// a repository. ref is as for OpenSet. OpenTable returns nil if there is no such folder.
 func OpenTable(root, ref string) *Folder {
 	for _, path := range pathsOf(root, ref) {
 		if exists(filepath.Join(path, RowsFile)) && exists(filepath.Join(path, SetFile)) {
@@ -364,14 +364,14 @@ func OpenTable(root, ref string) *Folder {
 	return nil
 }
 
-// SetTables are the tables of runs that can be joined over a set, by the names of their files.
+// SetTables are the names of the tables of runs that can be joined over a set.
 var SetTables = []string{RowsFile, MessagesFile, SizesFile, ResourcesFile, FaultsFile, TimelineFile,
 	BeliefsFile}
 
-// StudyTables are the tables that studies write for a set. Single runs do not have them.
+// StudyTables are the names of the tables that studies write for a set. Single runs do not have them.
 var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
 
-// A grid is a table as its file has it: a line of headers, and lines of as many cells.
+// A grid is a table as it is in its file: a line of headers, and lines with the same number of cells.
 type grid struct {
 	folder *Folder
 	lines  [][]string
@@ -398,8 +398,9 @@ func readGrid(f *Folder, name string) (*grid, error) {
 	return &grid{f, lines}, nil
 }
 
-// Joined returns a table of several runs as one: their rows in turn, with cells as they are, and the column
-// run with the names of the folders. It has the columns that any of them has. Without rows it is nil.
+// Joined returns a table of several runs as one table: the rows of one run after the other, with unchanged
+// cells except in the column run, which has the name of the folder. The table has each column that any of the
+// runs has. Without rows Joined returns nil.
 func Joined(name string, runs []*Folder) ([]byte, error) {
 	var all []*grid
 	var headers []string
@@ -412,19 +413,19 @@ func Joined(name string, runs []*Folder) ([]byte, error) {
 			all, headers = append(all, g), united(headers, g.lines[0])
 		}
 	}
-	if at := slices.Index(headers, BoundsColumn); at >= 0 { // the last, as in the tables of runs
+	if at := slices.Index(headers, BoundsColumn); at >= 0 { // the last column, as in the tables of runs
 		headers = append(slices.Delete(headers, at, at+1), BoundsColumn)
 	}
 	rows := 0
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)
-	out.Write(headers) // out keeps the first error, and memory takes all
+	out.Write(headers) // out keeps the first error; writing to memory does not fail
 	for _, g := range all {
 		for _, line := range g.lines[1:] {
 			record := make([]string, len(headers))
 			for i, cell := range line {
 				if g.lines[0][i] == "run" {
-					cell = g.folder.Name() // it may have been renamed
+					cell = g.folder.Name() // the folder may have been renamed
 				}
 				record[slices.Index(headers, g.lines[0][i])] = cell
 			}
@@ -438,7 +439,7 @@ func Joined(name string, runs []*Folder) ([]byte, error) {
 	return b.Bytes(), out.Error()
 }
 
-// united adds headers to others, each after the one that it follows.
+// united adds the headers in more that headers lacks, each after the header that it follows in more.
 func united(headers, more []string) []string {
 	at := 0
 	for _, h := range more {
@@ -480,7 +481,7 @@ func CompareJoined(name string, stored, made []byte) []Difference {
 	return d.list()
 }
 
-// cellsOf returns the cells of a line of a table; nil if it is garbled.
+// cellsOf returns the cells of a line of a table; nil: the line cannot be parsed.
 func cellsOf(line string) []string {
 	cells, err := csv.NewReader(strings.NewReader(line)).Read()
 	if err != nil && err != io.EOF {

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// A Table is a file that a run makes from its record and its histories, and that can be made again from them.
+// A Table is a file that a run makes from its record and its histories, and that can be made from them again.
 type Table struct {
 	Name string
 	None bool // the run has no such file
@@ -19,13 +19,13 @@ type Table struct {
 	compare func(stored []byte, how comparison) []Difference
 }
 
-// A comparison says how a stored file is compared.
+// A comparison says how to compare a stored file.
 type comparison struct {
-	changed  bool  // the file is not as the run wrote it
-	unjudged []int // trials that could not be judged: the table lacks them
+	changed  bool  // the file was changed after the run wrote it
+	unjudged []int // trials that could not be judged, which the newly made table lacks
 }
 
-// TableOf returns a table of rows that each belong to one trial, such as [RowsFile].
+// TableOf returns a table in which each row belongs to one trial, such as [RowsFile].
 func TableOf[T any](name string, rows []T) Table {
 	return Table{Name: name, byTrial: true,
 		write: func(w io.Writer) error { return WriteTable(w, rows) },
@@ -34,8 +34,8 @@ func TableOf[T any](name string, rows []T) Table {
 		}}
 }
 
-// TextTable returns a text for people, or a picture. Another commit may word or draw it differently, so it is
-// compared only if it was changed after it was written.
+// TextTable returns a table that is a text for people, or a picture. Another commit may word or draw it
+// differently, so the stored file is compared only if it was changed after it was written.
 func TextTable(name, text string) Table {
 	return Table{Name: name,
 		write: func(w io.Writer) error { _, err := io.WriteString(w, text); return err },
@@ -47,8 +47,8 @@ func TextTable(name, text string) Table {
 		}}
 }
 
-// VerdictsTable returns verdict.yaml: a list with an element for each trial, and a checksum at its end like
-// run.yaml. It is compared like a text.
+// VerdictsTable returns verdict.yaml: a list with an element for each trial and, as in run.yaml, a checksum
+// at its end. It is compared like a TextTable.
 func VerdictsTable(v any) Table {
 	return TextTable(VerdictFile, string(made(func(w io.Writer) error { return writeSealed(w, v) })))
 }
@@ -62,7 +62,7 @@ func made(write func(w io.Writer) error) []byte {
 	return b.Bytes()
 }
 
-// Write replaces the file of a table, and returns its digest. It does nothing if the run has no such file.
+// Write writes the file of a table, and returns its digest. It does nothing if the run has no such file.
 func (f *Folder) Write(t Table) (digest string, err error) {
 	if t.None {
 		return "", nil
@@ -74,10 +74,10 @@ func (f *Folder) Write(t Table) (digest string, err error) {
 	})
 }
 
-// digestOf returns the digest of a file, as run.yaml has it: its CRC-32C.
+// digestOf returns the digest of a file as it is in run.yaml: its CRC-32C.
 func digestOf(b []byte) string { return fmt.Sprintf("%08x", checksum(b)) }
 
-// Digest returns the digest of a file in the folder; "" if it is missing.
+// Digest returns the digest of a file in the folder; "" if the file is missing.
 func (f *Folder) Digest(name string) (string, error) {
 	b, err := os.ReadFile(f.File(name))
 	switch {
@@ -90,8 +90,8 @@ func (f *Folder) Digest(name string) (string, error) {
 }
 
 // Compare compares the stored file of a table with the table. digest is the digest of the file when it was
-// written. unjudged are trials that could not be judged: the table lacks them. A remark, if not empty, says
-// that the file was changed but has the same content, or that it is not compared.
+// written. unjudged are trials that could not be judged, so that the table lacks them. A remark, if not
+// empty, says that the file was changed but has the same content, or that it was not compared.
 func (f *Folder) Compare(t Table, digest string, unjudged []int) (differences []Difference, remark string) {
 	whole := func(what string) []Difference { return []Difference{{File: t.Name, What: what}} }
 	stored, err := os.ReadFile(f.File(t.Name))

@@ -21,8 +21,8 @@ import (
 // A cellError is an error at a place in a table.
 type cellError struct {
 	File         string
-	Line, Column int    // from 1; Column counts bytes; 0: the whole line
-	Header       string // of the cell, if it is about one
+	Line, Column int    // counted from 1; Column counts bytes, and is 0 if the error is about the whole line
+	Header       string // the header of the cell; empty: the error is not about one cell
 	What         string
 }
 
@@ -38,26 +38,26 @@ func (e *cellError) Error() string {
 	return b.String() + " " + e.What
 }
 
-// A column is a field of a row, or an option in the field with the options. The column of bounds has no
-// field.
+// A column is a field of a row, or one option in the field that holds the options. The column of bounds has
+// no field.
 type column struct {
 	header   string
 	field    []int
-	inner    []int  // index in a ByPhase field: the phase, and the figure in it
-	figures  bool   // it holds figures
-	options  bool   // the field is the map of options
-	key      string // the key in the map of cells of option.Table; empty: another field
-	zero     any    // an empty cell of key
-	owner    []int  // for options: the field with the name of their algorithm
+	inner    []int  // index in a ByPhase field: the phase, and the figure in the phase
+	figures  bool   // the column holds figures
+	options  bool   // the field is the map of all options
+	key      string // the key in the map of cells of option.Table; empty: the field is not this map
+	zero     any    // the zero value of a cell of key
+	owner    []int  // for options: the field with the name of the algorithm that has them
 	audience string
-	outside  bool // not from a history: a name, or words that another commit may choose differently
+	outside  bool // not made from histories: a name, or words that another commit may choose differently
 }
 
-// BoundsColumn ends every table with figures: it names the columns of the row whose figure is only a lower
-// bound, with spaces between. So each cell of a figure is a number, or empty.
+// BoundsColumn is the last column of every table with figures. Its cell names the columns whose figure in the
+// row is only a lower bound, with spaces between. So each cell of a figure is a number, or empty.
 const BoundsColumn = "at_least"
 
-// withBounds appends the column of bounds, if any column has figures.
+// withBounds appends the BoundsColumn, if any column has figures.
 func withBounds(columns []column) []column {
 	if slices.ContainsFunc(columns, func(c column) bool { return c.figures }) {
 		return append(columns, column{header: BoundsColumn})
@@ -66,9 +66,9 @@ func withBounds(columns []column) []column {
 }
 
 // columnsOf returns the columns of rows of type t, a struct. A field with a csv tag is a column with that
-// header; ",outside" after it means that it does not come from histories, and the tag of names its audience.
-// The tag * marks the map of options: its column has no header yet. The tag ** marks the cells of
-// option.Table. A measure.ByPhase becomes a column for each figure of each phase.
+// header; ",outside" after the header means that the column does not come from histories, and the tag "of"
+// names its audience. The header * marks the map of options: its column has no header yet. The header **
+// marks the cells of option.Table. A measure.ByPhase becomes a column for each figure of each phase.
 func columnsOf(t reflect.Type) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
@@ -98,7 +98,7 @@ func columnsOf(t reflect.Type) []column {
 	return all
 }
 
-// byPhase returns the columns of a measure.ByPhase, which are like c but for their header.
+// byPhase returns the columns of a measure.ByPhase. They are copies of c with other headers.
 func byPhase(f reflect.StructField, c column) (all []column) {
 	c.figures = true
 	for i, phase := range measure.Phases {
@@ -120,7 +120,7 @@ func byPhase(f reflect.StructField, c column) (all []column) {
 	return all
 }
 
-// in returns the value of a row in the column, to read or set. After setting, call put.
+// in returns the value of a row in the column, to be read or set. After setting it, call put.
 func (c *column) in(row reflect.Value) reflect.Value {
 	v := row.FieldByIndex(c.field)
 	if c.key != "" {
@@ -139,7 +139,7 @@ func (c *column) in(row reflect.Value) reflect.Value {
 	return v
 }
 
-// put stores a value from in, if it is in a map.
+// put stores a value that in returned, if the value belongs into a map.
 func (c *column) put(row, v reflect.Value) {
 	if c.key == "" || v.IsZero() {
 		return
@@ -187,7 +187,8 @@ func WriteTable[T any](w io.Writer, rows []T) error {
 	return writeRows(w, rows, columns, func(row reflect.Value) []string { return foreignTo(row, columns) })
 }
 
-// writeRows writes the cells of rows. A cell of an audience that is foreign to its row is empty.
+// writeRows writes the cells of rows. foreign returns the audiences to which a row does not belong; its cells
+// in their columns are empty.
 func writeRows[T any](w io.Writer, rows []T, columns []column,
 	foreign func(row reflect.Value) []string) error {
 	out := csv.NewWriter(w)
@@ -222,7 +223,8 @@ func writeRows[T any](w io.Writer, rows []T, columns []column,
 	return out.Error()
 }
 
-// oneLine keeps a row on one line, for people and for tools that read lines.
+// oneLine replaces line ends by spaces, so that a row stays on one line, for people and for tools that read
+// lines.
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
 func cell(v any) string {
@@ -233,8 +235,8 @@ func cell(v any) string {
 }
 
 // readTable reads the output of WriteTable. It finds cells by their header, ignores columns that neither T
-// nor the options know, and leaves missing ones empty. The options are as in Folder.Rows. Errors call the
-// file name.
+// nor the options know, and leaves cells of missing columns empty. The options are as in Folder.Rows. Errors
+// contain name as the name of the file.
 func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
@@ -244,7 +246,7 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 	if err != nil {
 		return nil, tableError(name, err)
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets begin files with it
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // some spreadsheets begin files with a byte order mark
 	columns, err := match(name, header, columnsOf(reflect.TypeFor[T]()))
 	if err != nil {
 		return nil, err
@@ -267,8 +269,8 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 	}
 }
 
-// readRow sets the cells of a row from a record. columns[i] is the column of cell i; nil: unknown. An error
-// is about cell i.
+// readRow sets the cells of a row from a record. columns[i] is the column of cell i; nil: an unknown column.
+// An error is about cell i, the returned index.
 func readRow(row reflect.Value, columns []*column, record, options []string) (i int, err error) {
 	bounds := -1
 	for i, c := range columns {
@@ -282,7 +284,7 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 			}
 		}
 	}
-	for i, c := range columns { // after the others, since they need the algorithm
+	for i, c := range columns { // options come last, since they depend on the algorithm
 		if c != nil && c.options {
 			c.setOption(row, record[i], options)
 		}
@@ -293,7 +295,7 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 	for _, name := range strings.Fields(record[bounds]) {
 		i := slices.IndexFunc(columns, func(c *column) bool { return c != nil && !c.options && c.header == name })
 		if i < 0 {
-			continue // ignore unknown columns
+			continue // an unknown column is ignored
 		}
 		f, is := columns[i].of(row).(figure.Figure)
 		x, known := f.Value()
@@ -307,8 +309,8 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 	return 0, nil
 }
 
-// AsStored returns rows as they are read back after writing all their columns, with figures rounded as in
-// cells.
+// AsStored returns rows as they would be read back after all their columns are written, with figures rounded
+// as in cells.
 func AsStored[T any](rows []T) []T {
 	var b bytes.Buffer
 	err := writeRows(&b, rows, withBounds(withOptionsOf(rows)), func(reflect.Value) []string { return nil })
@@ -322,8 +324,8 @@ func AsStored[T any](rows []T) []T {
 	return stored
 }
 
-// match returns, for each header, its column, or nil. If rows have options, any other header may be an
-// option.
+// match returns the column of each header; nil: an unknown column. If rows have options, any other header may
+// be an option.
 func match(name string, header []string, columns []column) ([]*column, error) {
 	options := slices.IndexFunc(columns, func(c column) bool { return c.options })
 	columns = withBounds(columns)
@@ -350,7 +352,7 @@ func match(name string, header []string, columns []column) ([]*column, error) {
 	return matched, nil
 }
 
-// set sets the cell of a row in the column.
+// set sets the cell of a row in the column from its text.
 func (c *column) set(row reflect.Value, text string) error {
 	v := c.in(row)
 	defer c.put(row, v)

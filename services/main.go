@@ -1,5 +1,5 @@
-// Command services has the clients and servers of locks and elections that people use: see docs/services.md.
-// It is a separate module, so that the testbed does not depend on their libraries.
+// Command services has the clients and servers of widely used locks and elections: see docs/services.md. It
+// is a separate module, so that the testbed does not depend on their libraries.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package catalog lists the rows of all kinds of algorithms, for code that takes any, and finds what runs
-// beside them.
+// Package catalog lists the rows of all kinds of algorithms, for code that takes rows of any kind, and finds
+// the elector and the detector that run beside an algorithm.
 package catalog
 
 import (
@@ -19,11 +19,11 @@ import (
 )
 
 // A Table lists the rows that a program knows. The zero Table has the rows of this project alone. A program
-// makes its table as it starts, and hands it to all that looks rows up.
+// makes its table as it starts, and hands it to all code that looks rows up.
 type Table struct{ own []*row.Row }
 
-// With returns the table that has rows of one's own behind those of this project. The error says which of
-// them lacks a field, or has a name that another row has.
+// With returns the table that has the given rows behind those of this project. The error names the given row
+// that lacks a field, or has a name that another row has.
 func With(own ...*row.Row) (Table, error) {
 	t := Table{}
 	for _, r := range own {
@@ -44,8 +44,8 @@ func With(own ...*row.Row) (Table, error) {
 	return t, nil
 }
 
-// Rows returns the rows of mutual exclusion and of election, in the order of their tables, and then those of
-// one's own.
+// Rows returns the rows of mutual exclusion and of election, in the order of their tables, and then the
+// program's own rows.
 func (t Table) Rows() []*row.Row {
 	return slices.Concat(mutex.Table, election.Table, t.of(nodes.MutualExclusion), t.of(nodes.Election))
 }
@@ -56,11 +56,11 @@ func (t Table) Electors() []*row.Row { return slices.Concat(election.Table, t.of
 // Detectors returns the rows of failure detectors.
 func (t Table) Detectors() []*row.Row { return slices.Concat(detector.Table, t.of(nodes.Detection)) }
 
-// Own reports whether a row is one of the program's own, and none of this project.
+// Own reports whether a row is one of the program's own, not of this project.
 func (t Table) Own(r *row.Row) bool { return slices.Contains(t.own, r) }
 
-// Check returns an error that names the fields that a row lacks. A row of this project needs more of them
-// than one's own.
+// Check returns an error that names the fields that a row lacks. A row of this project needs more fields than
+// one of the program's own.
 func (t Table) Check(r *row.Row) error {
 	if t.Own(r) {
 		return r.CheckOwn()
@@ -71,7 +71,7 @@ func (t Table) Check(r *row.Row) error {
 // all returns the rows of every kind.
 func (t Table) all() []*row.Row { return append(t.Rows(), t.Detectors()...) }
 
-// of returns the rows of one's own of a kind.
+// of returns the program's own rows of a kind.
 func (t Table) of(kind nodes.Kind) (rows []*row.Row) {
 	for _, r := range t.own {
 		if r.Kind == kind {
@@ -92,7 +92,7 @@ func (t Table) OptionNames() (names []string) {
 // Find returns the row of the algorithm that has the name, or has it as an alias.
 func (t Table) Find(name string) (*row.Row, error) { return row.Find("algorithm", t.Rows(), name) }
 
-// ParseDetector returns the failure detector that a text names, for n nodes and a run of such delays: see
+// ParseDetector returns the failure detector that a text names, for n nodes and a run with the delays d: see
 // row.ParseInstance.
 func (t Table) ParseDetector(text string, n int, d nodes.Delays) (row.Instance, error) {
 	in, err := row.ParseInstance("failure detector", t.Detectors(), text, n, d)
@@ -109,7 +109,7 @@ func (t Table) FindElector(name string) (*row.Row, error) {
 
 const schemeOfElection = "scheme of election"
 
-// Story returns the story of a row by its path from the root of a clone, if it exists.
+// Story opens the file of a row's story by its path from the root of a clone, if there is such a file.
 func Story(path string) (story fs.File, found bool) {
 	for folder, files := range map[string]embed.FS{"algorithms/mutex": mutex.Stories,
 		"algorithms/election": election.Stories} {
@@ -130,7 +130,7 @@ func (t Table) Of(name string, c nodes.Config) (*row.Row, error) {
 	return t.Find(name)
 }
 
-// Elector returns the elector that an algorithm follows in this configuration, for a run with such delays:
+// Elector returns the elector that an algorithm follows in this configuration, for a run with the delays d:
 // see row.ParseInstance.
 func (t Table) Elector(c nodes.Config, d nodes.Delays) (row.Instance, error) {
 	in, err := row.ParseInstance(schemeOfElection, t.Electors(), c.Elect, c.N, d)
@@ -142,7 +142,7 @@ func (t Table) Elector(c nodes.Config, d nodes.Delays) (row.Instance, error) {
 
 // A Part is an instance of a stack as data, as sent to a node process.
 type Part struct {
-	Row    string       `json:"row"` // its name
+	Row    string       `json:"row"` // the name of the row
 	Config nodes.Config `json:"config"`
 }
 

@@ -25,7 +25,7 @@ var perfectRow = row.Row{
 		"43(2), 1996: class P",
 	Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
 	Detector: &row.Detection{Tells: func(c nodes.Config, _ time.Duration, _ int) time.Duration {
-		return c.Duration(delayOption) + time.Nanosecond // 1 ns later the simulator has told all
+		return c.Duration(delayOption) + time.Nanosecond // the simulator has told all 1 ns after the delay
 	}},
 }
 

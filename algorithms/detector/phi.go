@@ -21,7 +21,8 @@ var phiRow = row.Row{
 	Aliases: []string{"phi-accrual", "accrual"}, Family: "push",
 	Source:  "Hayashibara, Defago, Yared and Katayama, The phi accrual failure detector, SRDS 2004",
 	Summary: "Every node sends all others heartbeats, and suspects by the distribution of their intervals.",
-	// Two intervals differ by at most the latency of a message, and so does their deviation.
+	// An interval differs from a period by at most the latency of a message, so the deviation is at most that
+	// latency.
 	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, _ int) time.Duration {
 		return phiOf(c).patience() + c.Duration(periodOption) +
 			time.Duration((3+deviations(phiBound(c)))*float64(message))
@@ -169,12 +170,13 @@ func (p *phi) late(peer *phiPeer) bool {
 // The options of phi, beside the period.
 var (
 	phiThresholdOption = nodes.Option{Name: "threshold", Default: "8", Check: checkCount(1, len(phiBounds)),
-		Usage: "phi from which on a peer is suspected: that it is up then has the probability of 10^-phi"}
+		Usage: "value of phi at which a peer is suspected; the peer is then up with probability 10^-phi"}
 	phiWindowOption = nodes.Option{Name: "window", Default: "100", Check: checkCount(1, 1000),
 		Usage: "how many of the latest intervals between the heartbeats of a peer count"}
 	phiDeviationOption = nodes.Option{Name: "deviation", Default: "50ms",
-		Usage: "what the deviation of intervals is taken to be at least, in whole tenths of a period",
-		Check: checkDeviation, Bound: &nodes.TimeoutBound{Formula: "T/z, z deviations having the threshold",
+		Usage: "least standard deviation of intervals that is assumed, rounded up to tenths of a period",
+		Check: checkDeviation, Bound: &nodes.TimeoutBound{
+			Formula: "T/z, where phi reaches the threshold z deviations above the mean",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return time.Duration(float64(d.Message) / deviations(phiBound(c)))
 			}}}
@@ -193,8 +195,8 @@ func phiOf(c nodes.Config) *phi {
 }
 
 // deviations returns z: an interval is z deviations longer than the mean when phi reaches the threshold.
-// While the window holds only its initial interval, a message may take at most z deviations: the first
-// heartbeat is as late as its message is slow, and the second comes up to that much after its period.
+// While the window holds only its initial interval, nobody suspects a live node if messages take at most z
+// deviations: the second heartbeat comes at most a period and the latency of its message after the first.
 func deviations(bound uint64) float64 { return math.Sqrt(float64(bound) / 100) }
 
 // phiBound returns the bound of phiBounds for the threshold.

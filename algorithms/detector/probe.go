@@ -28,9 +28,9 @@ var probeRow = row.Row{
 // probe asks for signs of life, as the nodes of H. Garcia-Molina, "Elections in a distributed computing
 // system", IEEE TC C-31(1), 1982, ask their coordinator.
 //
-// Each period a node asks every other node. It suspects a node when the first question after the latest one
-// that was answered is as old as the timeout. It trusts the node again when it answers. Adapt is as for
-// heartbeat.
+// Each period a node asks every other node. It suspects a node when a question is as old as the timeout, and
+// neither that question nor a later one was answered. It trusts the node again when the node answers. The
+// option adapt works as for heartbeat.
 //
 // All suspect a crashed node within the timeout and a period. Nobody suspects a live node while all messages
 // take the same time, less than half the timeout.
@@ -43,7 +43,7 @@ type probe struct {
 type (
 	// probePing is question number Round of its sender in the incarnation Life.
 	probePing struct{ Life, Round uint32 }
-	// probePong answers it. From is the incarnation of the node that answers.
+	// probePong answers a probePing. From is the incarnation of the node that answers.
 	probePong struct{ Life, Round, From uint32 }
 )
 
@@ -56,7 +56,7 @@ func (p *probe) Start(env *nodes.Env) {
 func (p *probe) Timeout(env *nodes.Env, _ nodes.Timer) {
 	env.SetTimer(tick, p.period, p.period)
 	p.round++
-	p.suspect(env, p.round, p.timeout) // the first unanswered question is that old
+	p.suspect(env, p.round, p.timeout) // the first question that a suspect has not answered is as old as that
 	toAll(env, probePing{env.Incarnation(), p.round})
 }
 

@@ -57,16 +57,16 @@ var swimRow = row.Row{
 //
 // Suspicions, refutations and declarations travel on pings and acks, at most swimMost on each. A member that
 // hears of its own suspicion, in its current incarnation, begins the next one and gossips that it is alive.
-// If two updates about a member conflict, the higher incarnation wins, and within an incarnation the graver
+// If two updates about a member conflict, the higher incarnation wins, and within an incarnation the worse
 // state.
 //
-// A suspicion of the protocol does not reach the algorithm beside it. That hears of a member when it is
-// declared faulty, and again when it is known to be alive.
+// A suspicion of the protocol does not reach the algorithm beside it. The algorithm hears of a member when
+// the member is declared faulty, and again when the member is known to be alive.
 //
-// Differences from the paper: members neither join nor leave, so a faulty member stays a member. It is
-// pinged like the others, but nobody else is asked to ping it, and an alive update of a higher incarnation
-// revokes the declaration. A restarted node has a higher incarnation than before the crash. A message to a
-// suspected or faulty member says so first, which Lifeguard calls the buddy system.
+// Differences from the paper: members neither join nor leave, so a faulty member stays a member. It is pinged
+// like the others, but nobody else is asked to ping it, and an alive update of a higher incarnation revokes
+// the declaration. A restarted node has a higher incarnation than before the crash. A message to a suspected
+// or faulty member tells it first that it is suspected or faulty, which Lifeguard calls the buddy system.
 type swim struct {
 	period, timeout time.Duration
 	k, worst        int    // members asked for an indirect ping; the highest health score
@@ -74,12 +74,12 @@ type swim struct {
 	random, inStep  bool
 
 	now         uint32 // how many periods have begun
-	incarnation uint64 // its own: its process's incarnation and the suspicions it refuted, 32 bits each
+	incarnation uint64 // its own: the process's incarnation and the count of suspicions it refuted, 32 bits each
 	health      int    // Lifeguard's score: 0 is well; periods and timeouts are 1+health times as long
 	members     []swimMember
 	suspects    nodes.Set  // members suspected and not declared faulty
 	order       []nodes.ID // all other members, in the order in which they are pinged
-	at          int        // index in order of the next one
+	at          int        // index in order of the next member
 	news        []nodes.ID // members to gossip about
 
 	probe   uint64    // the number of the current probe
@@ -98,7 +98,7 @@ type swimMember struct {
 	helps       uint64 // the probe for which it last asked this node to ping
 }
 
-// The states of a member. Within an incarnation the higher one wins.
+// The states of a member. Within an incarnation the higher state wins.
 const (
 	swimAlive uint8 = iota
 	swimSuspect
@@ -147,13 +147,13 @@ type (
 	}
 )
 
-// The timers beside tick:
+// The timers besides tick.
 const (
 	swimNoAck  nodes.TimerKind = iota + 1 // the target has not answered in time
-	swimNoHelp                            // nor answered a ping for another member
+	swimNoHelp                            // the member that was pinged for another one has not answered in time
 )
 
-// Start probes first at a random moment of the first period, with in-step at its end.
+// Start sends the first probe at a random moment of the first period, or at its end with the option in-step.
 func (s *swim) Start(env *nodes.Env) {
 	s.incarnation = uint64(env.Incarnation()) << 32
 	s.probe = s.incarnation // acks to an earlier life of this node do not match
@@ -196,7 +196,7 @@ func (s *swim) conclude(env *nodes.Env) {
 	switch target := &s.members[s.target]; {
 	case s.acked:
 		s.feel(-1)
-	case target.state == swimFaulty: // known already
+	case target.state == swimFaulty: // it is known to be faulty
 	default:
 		state := swimSuspect
 		if s.suspicion == 0 {
@@ -335,7 +335,7 @@ func (s *swim) learn(env *nodes.Env, u swimUpdate) {
 		s.suspects.Add(u.Member)
 	}
 	if m.left == 0 {
-		s.news = slices.Insert(s.news, 0, u.Member) // before news gossiped more often
+		s.news = slices.Insert(s.news, 0, u.Member) // new updates go out before those gossiped already
 	}
 	m.left = uint8(swimSpread * logOf(env.Total()))
 	switch {
@@ -374,8 +374,8 @@ func (s *swim) update(id nodes.ID) swimUpdate {
 // logOf returns ⌈log₂ n⌉, and at least 1.
 func logOf(n int) uint32 { return uint32(max(1, bits.Len(uint(n-1)))) }
 
-// The options of swim, beside the period. An ack has a third of a period, which leaves time for the pings of
-// others: in the paper a period is at least three round trips.
+// The options of swim, beside the period. A member waits at most a third of a period for an ack, which leaves
+// time for the pings of others: in the paper a period is at least three round trips.
 var (
 	swimPeriodOption = nodes.Option{Name: periodOption.Name, Default: periodOption.Default,
 		Usage: periodOption.Usage, Check: periodOption.Check, Bound: &nodes.TimeoutBound{Formula: "2T",
@@ -388,9 +388,9 @@ var (
 	swimKOption = nodes.Option{Name: "k", Default: "3", Check: checkCount(0, 100),
 		Usage: "how many others are asked to ping a member that does not answer"}
 	swimSuspicionOption = nodes.Option{Name: "suspicion", Default: "2", Check: checkCount(0, 100),
-		Usage: "periods, times ⌈log₂ N⌉, to refute a suspicion; 0: a suspected member is faulty at once"}
+		Usage: "time to refute a suspicion, in units of ⌈log₂ N⌉ periods; with 0 a suspect is faulty at once"}
 	swimHealthOption = nodes.Option{Name: "health", Default: "8", Check: checkCount(0, 100),
-		Usage: "by how many periods, at most, a member that hears too little makes its own period longer"}
+		Usage: "greatest health score: a member that misses messages stretches its period up to 1+health times"}
 	swimOrderOption = nodes.Option{Name: "order", Default: "round-robin", Usage: "which member is pinged next",
 		Values: []string{"round-robin", "random"}}
 	swimInStepOption = nodes.Option{Name: "in-step", Default: "no", Values: []string{"no", "yes"},
@@ -438,8 +438,8 @@ func swimOf(c nodes.Config) *swim {
 
 // swimDetects returns how long it takes until all members know of a crash, or have taken back a wrong
 // suspicion, if messages take much less than a period. In round-robin order each member pings each other one
-// within two rounds. In random order it likely does within eight, and hears of it by gossip long before. A
-// probe takes a period and a suspicion its limit. A member at the worst health score takes
+// within two rounds. In random order it likely does within eight rounds, and hears of it by gossip long
+// before. A probe takes a period and a suspicion its limit. A member at the worst health score takes
 // health·(health+1)/2 extra periods to recover.
 func swimDetects(c nodes.Config) time.Duration {
 	rounds := 2 * c.N

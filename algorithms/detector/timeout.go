@@ -42,8 +42,8 @@ func Period(in row.Instance) time.Duration {
 	return in.Config.Duration(periodOption)
 }
 
-// Slower names what sends fewer messages than an instance: swim, whose load per node does not grow with N,
-// or the same detector with a longer period.
+// Slower names a detector that sends fewer messages than an instance: swim, whose load per node does not grow
+// with N, or the same detector with a longer period.
 func Slower(in row.Instance, period time.Duration) string {
 	text := fmt.Sprintf("%s:period=%v", in.Name, period)
 	switch in.Row {
@@ -71,8 +71,8 @@ var (
 			return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
 		}}
 	timeoutOption = nodes.Option{Name: "timeout", Default: "500ms", Check: checkTimeout,
-		Usage: "silence after which a peer is suspected, in whole periods",
-		Bound: &nodes.TimeoutBound{Formula: "T and a period",
+		Usage: "silence after which a peer is suspected, rounded up to whole periods",
+		Bound: &nodes.TimeoutBound{Formula: "T plus a period",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return d.Message + c.Duration(periodOption)
 			}}}
@@ -80,7 +80,7 @@ var (
 		Usage: timeoutOption.Usage, Bound: &nodes.TimeoutBound{Formula: "2T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
-		Usage: "what each wrong suspicion of a peer adds to its timeout, in whole periods",
+		Usage: "what each wrong suspicion of a peer adds to its timeout, rounded up to whole periods",
 		Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "100ms") }}
 )
 
@@ -111,7 +111,7 @@ func detects(c nodes.Config) time.Duration {
 	return c.Duration(timeoutOption) + 2*c.Duration(periodOption)
 }
 
-// tells is the Tells of heartbeat and probe.
+// tells is the field Tells in the row.Detection of heartbeat and probe.
 func tells(c nodes.Config, message time.Duration, _ int) time.Duration {
 	p := paceOf(c)
 	return time.Duration(p.timeout+1)*p.period + message

@@ -39,7 +39,8 @@ func checkDraws(c nodes.Config, value string) error {
 	case k < 1:
 		return fmt.Errorf("no identities to draw from: it takes 1 at least")
 	}
-	// The mean number of identities drawn once bounds the probability that a round ends with a leader.
+	// The mean number of identities that exactly one node draws bounds the probability that a round ends with a
+	// leader.
 	if once := float64(c.N) * math.Pow(1-1/float64(k), float64(c.N-1)); once < 0.001 {
 		return fmt.Errorf("%d identities for %d nodes: not one round in a thousand would end with an identity "+
 			"that only one node has drawn; take more, or n", k, c.N)

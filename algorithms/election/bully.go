@@ -28,7 +28,7 @@ var bullyRow = row.Row{
 	Summary: "A node that finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
 		"tells all lower ones; otherwise the highest that answers leads.",
 	Elector: &row.Leadership{Wins: row.HighestWins,
-		// A node that comes up again takes over while its announcement travels.
+		// A node that comes up again leads beside the old leader while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 },
 		Partitions: []row.Partition{{Does: row.TwoLead,
 			Why: "each side takes the other for dead: split brain"}, severalBullies}},
@@ -45,8 +45,8 @@ var bullyRow = row.Row{
 			"acknowledged, so two may lead (X), or one node may know of no leader (P)", "lossy-election")),
 }
 
-// bullyClaim returns a claim on the messages of an election after the highest node has died, with messages
-// to it.
+// bullyClaim returns a claim on the messages of an election after the highest node has died. It counts
+// messages to that node.
 func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) row.Claim {
 	t := row.Trial{Initiators: initiators,
 		Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}
@@ -102,7 +102,7 @@ func newBully(c nodes.Config) *bully {
 const (
 	bullyAnswer   nodes.TimerKind = iota // no OK came in time
 	bullyAnnounce                        // no COORDINATOR came in time
-	bullyDoubt                           // is the leader still suspected?
+	bullyDoubt                           // time to check whether the leader is still suspected
 )
 
 var bullyTimers = []nodes.TimerName{{Kind: bullyAnswer, Name: "answer"},
@@ -164,8 +164,8 @@ func (b *bully) follow(env *nodes.Env, leader nodes.ID) {
 		env.StopTimer(nodes.Timer{Kind: bullyAnnounce})
 	}
 	if b.suspected.Has(leader) {
-		// The leader was down, and its heartbeat is to follow. If it dies before that, the detector does not
-		// report it again.
+		// The leader was suspected, and its next heartbeat is yet to come. If it dies before that, the detector
+		// does not report it again.
 		env.SetTimer(nodes.Timer{Kind: bullyDoubt}, 4*b.wait, 4*b.wait)
 	}
 	if leader != b.leader {

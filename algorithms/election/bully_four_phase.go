@@ -24,8 +24,8 @@ var bullyFourPhaseRow = row.Row{
 	Aliases: []string{"four-phase"}, Family: "complete network",
 	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, as Temple " +
 		"University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (lecture notes) gives it",
-	Summary: "A node that no higher one answers stops all lower ones, tells the ones that answered that it " +
-		"coordinates, and lets them go on; it begins again if they change, and later polls all.",
+	Summary: "A node that no higher one answers halts all lower ones, announces itself to the ones that " +
+		"answered, and resumes them; it starts over if other nodes answer than before, and later polls all.",
 	// Each coordinator gives way before the next one leads, so leaders do not overlap.
 	Elector:   &row.Leadership{Wins: row.HighestWins, Partitions: fourPhasePartitions},
 	Published: fourPhaseClaims,
@@ -36,7 +36,7 @@ var phasesOption = nodes.Option{Name: "phases", Default: "sequential",
 	Usage:  "whether a node asks the others one after the other, or all at once",
 	Values: []string{"sequential", "parallel"}}
 
-// fourPhaseTime bounds a phase: in sequence, each dead node takes a wait.
+// fourPhaseTime bounds a phase: in sequence, each dead node costs a wait for its answer.
 func fourPhaseTime(c nodes.Config) time.Duration {
 	if c.Value(phasesOption) == "parallel" {
 		return c.Duration(answerOption)
@@ -73,11 +73,11 @@ type fourPhase struct {
 	wait, period, patience time.Duration
 	parallel               bool
 	unwatchful             bool // see bully-four-phase-printed
-	printed                bool // likewise
+	printed                bool // see bully-four-phase-printed
 
 	status      status
 	coordinator nodes.ID // in ELECTION: the candidate
-	epoch       uint64   // the election of coordinator
+	epoch       uint64   // the number of the coordinator's election
 	doing       fourStep
 	count       uint64 // the number of its latest election or poll, over all its lives
 	todo        nodes.Set

@@ -7,9 +7,9 @@ import (
 	"turnstile/nodes/row"
 )
 
-// fourPhaseClaims are of elections after the highest node has died. The next in rank asks it in vain, and
-// each of three phases takes a question to each lower node and an answer. Each lower node that notices too
-// asks one node above it, which answers.
+// fourPhaseClaims are figures for elections after the highest node has died. The next in rank asks that node
+// in vain, and each of three phases takes a question to each lower node and an answer. Each lower node that
+// also notices asks one node above it, which answers.
 var fourPhaseClaims = []row.Claim{
 	fourPhaseClaim("6(N-2)+1, only the next in rank finds the leader dead", "", nextInRank,
 		func(n float64) float64 { return 6*(n-2) + 1 }),
@@ -36,8 +36,8 @@ var fourPhaseFaults = splitting("two groups by design, until the coordinator's p
 	"groups have no numbers",
 	under(recovers|breaks|unhit, "two groups by design (X), unless the coordinator is the bridge and "+
 		"finds no change (L), or nothing is sent across (-)", "parted-bridge"),
-	under(recovers|breaks, "it is replaced, and leads beside its successor when it goes on, which the row "+
-		"never allows (X), but in real runs for a second (L)", "stopped-leader"),
+	under(recovers|breaks, "the paused leader is replaced, and leads beside its successor after it resumes "+
+		"(X); a real run tolerates up to a second of that (L)", "stopped-leader"),
 	under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
 		"one-link"),
 	under(recovers|breaks, "cuts of 300 ms end before the coordinator is missed (L); but if an election "+

@@ -44,7 +44,7 @@ var bullyFourPhasePrintedRow = row.Row{
 
 // mendedOption names the corrected part of the printed algorithm. As printed, an elector goes back to phase 1
 // after phase 4 whenever a lower node is up, and never knows that it coordinates. With that corrected there
-// are leaders. But suppose that one dies and the next in rank does not notice. The nodes that do send
+// are leaders. But suppose that one dies and the next in rank does not notice. The nodes that notice send
 // STATUS_POLL, a higher node answers, they give up, and nobody ever leads.
 var mendedOption = nodes.Option{Name: "mended", Values: []string{"nothing", "phase-4"}, Default: "nothing",
 	Usage: "what to correct: nothing, or that NEW_STATE is answered and the elector sets its own status"}

@@ -49,9 +49,8 @@ var bullyMajorityRow = row.Row{
 // A node that gets no OK in time claims the epoch after the highest that it knows of. Lower nodes vote for a
 // claim if its epoch is higher than all they know of, so that each node votes once in an epoch. With the
 // votes of a majority, its own among them, the node leads in that epoch. Two majorities have a node in
-// common, so an epoch has one leader, for any messages and clocks. Nodes save epochs before they
-// send them, so this holds over crashes too. A message of a lower epoch does not change its receiver's
-// state.
+// common, so an epoch has one leader, however messages and clocks behave. Nodes save epochs before they send
+// them, so this holds over crashes too. A message of a lower epoch does not change its receiver's state.
 //
 // A leader sends heartbeats, and gives way when no majority has answered one that it sent within
 // lapseOption. A heartbeat informs nodes that have missed COORDINATOR, and its answer tells a leader of a
@@ -80,7 +79,7 @@ type bullyMajority struct {
 	heard     []uint32  // by peer: the last round that it answered
 
 	asked bool // the leader was asked over the second network
-	alive bool // a higher node that may lead has answered over it
+	alive bool // a higher node that may lead has answered over the second network
 }
 
 // A majorityStage is what a node waits for.
@@ -131,7 +130,7 @@ func newBullyMajority(c nodes.Config, quorum int) *bullyMajority {
 
 func (b *bullyMajority) Campaign(env *nodes.Env) {
 	switch {
-	case b.leader == env.Self(): // another node doubts it
+	case b.leader == env.Self(): // another node doubts that this node leads
 		b.announce(env)
 	case b.stage == majorityIdle:
 		b.elect(env)
@@ -230,7 +229,7 @@ func (b *bullyMajority) learn(env *nodes.Env, epoch uint64) {
 	}
 }
 
-// count leads if there are enough votes.
+// count makes this node the leader if it has enough votes.
 func (b *bullyMajority) count(env *nodes.Env) {
 	if b.votes.Len() >= b.quorum {
 		b.lead(env)

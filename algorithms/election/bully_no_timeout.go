@@ -38,7 +38,7 @@ var bullyNoTimeoutRow = row.Row{
 		Times: 2,
 	},
 	Faults: beside(
-		under(blocks, "known to be broken: a node with an OK waits for COORDINATOR for ever, and its "+
-			"sender is dead", "dead-successor"),
+		under(blocks, "known to be broken: a node that got an OK waits for ever for COORDINATOR if the "+
+			"sender of the OK crashed", "dead-successor"),
 		bullyRow.Faults),
 }

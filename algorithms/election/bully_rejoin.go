@@ -14,7 +14,7 @@ import "turnstile/nodes"
 // peer may never have suspected anybody. A candidate begins its election again.
 
 type (
-	bullyElection struct{} // is the receiver up? it is higher
+	bullyElection struct{} // asks whether the receiver, a higher node, is up
 	bullyRejoin   struct{} // the sender leads, and trusts the receiver again
 )
 
@@ -26,17 +26,18 @@ func askAbove(env *nodes.Env, announced, known nodes.ID, suspected *nodes.Set) {
 	}
 }
 
-// trustAgain acts on a peer that is trusted again. leader is the one that this node follows; asks: it waits
-// for answers of higher nodes. It reports whether this node is to begin its election again.
+// trustAgain acts on a peer that is trusted again. leader is the node that this node follows; asks says that
+// this node waits for answers of higher nodes. trustAgain reports whether this node is to begin its election
+// again.
 func trustAgain(env *nodes.Env, peer, leader nodes.ID, asks bool) (again bool) {
 	switch leads := leader == env.Self(); {
 	case leads && peer < env.Self():
 		env.Send(peer, bullyRejoin{})
 	case leads && peer > env.Self():
 		env.Send(peer, bullyElection{})
-	case asks && peer > env.Self(): // what it sent to that peer may be lost
+	case asks && peer > env.Self(): // what this node sent to that peer may be lost
 		return true
-	case leader != nodes.None && peer > leader: // it may lead again, and others may know
+	case leader != nodes.None && peer > leader: // the peer may lead again, and other nodes may know that
 		env.Send(peer, bullyElection{})
 	}
 	return false

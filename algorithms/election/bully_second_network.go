@@ -92,7 +92,7 @@ func (b *bullyMajority) askLeader(env *nodes.Env) {
 }
 
 // stillDoubted runs when the doubt timer ends. It gives up a suspected leader that was asked in vain, and
-// asks any other.
+// asks a suspected leader that was not asked yet.
 func (b *bullyMajority) stillDoubted(env *nodes.Env) {
 	switch {
 	case !b.suspected.Has(b.leader):
@@ -118,7 +118,7 @@ func (b *bullyMajority) confirm(env *nodes.Env, from nodes.ID, m secondAlive) {
 		b.hear(env, from, m.Epoch, m.Round)
 	case from == b.leader && m.Leads && b.asked:
 		b.asked = false
-		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait) // ask again then
+		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait) // to ask again if it is suspected
 	case confirming && from > env.Self() && m.Leads && m.Epoch >= b.epoch:
 		b.raise(env, m.Epoch)
 		b.follow(env, from)

@@ -132,7 +132,7 @@ func (b *bullySharedDisk) disk(env *nodes.Env) nodes.ID { return nodes.ID(env.N(
 
 func (b *bullySharedDisk) Campaign(env *nodes.Env) {
 	switch {
-	case b.leader == env.Self(): // another node doubts it
+	case b.leader == env.Self(): // another node doubts that this node leads
 		env.Broadcast(diskCoordinator{b.term})
 	case b.stage == diskIdle:
 		b.read(env)
@@ -302,7 +302,7 @@ func (b *bullySharedDisk) learn(env *nodes.Env, lock diskState) {
 	ours := lock.Owner == env.Self()
 	switch {
 	case b.leader == env.Self():
-		if !ours || lock.Term != b.term { // it stood still for too long
+		if !ours || lock.Term != b.term { // this node stood still for too long
 			env.Broadcast(diskResign{b.term})
 			b.follow(env, nodes.None, b.term)
 			b.read(env)
@@ -312,13 +312,13 @@ func (b *bullySharedDisk) learn(env *nodes.Env, lock diskState) {
 	case b.stage == diskLocking && ours:
 		b.lead(env, lock.Term)
 	case b.stage != diskReading && b.stage != diskLocking:
-	case ours: // from before a crash
+	case ours: // this node took the lock before a crash
 		b.free = lock.Term
 		b.lock(env)
 	case lock.Owner == nodes.None && b.stage == diskReading:
 		b.free = lock.Term
 		b.elect(env)
-	case lock.Owner == nodes.None || lock.Term == b.resigned: // it is about to be free
+	case lock.Owner == nodes.None || lock.Term == b.resigned: // the lock is about to be free
 		b.follow(env, nodes.None, b.term)
 		b.enter(env, diskPausing, b.wait)
 	default:

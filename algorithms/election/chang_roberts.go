@@ -61,9 +61,9 @@ func changClaim(says, order string, within row.Tolerance, cost func(n int) float
 // that another can follow.
 //
 // Only the node with the highest identity ever leads, even if messages are lost, copied or late, or nodes
-// forget: it stops every other identity. It does lead in the end: in an election, nobody stops the highest
-// identity on its way. That comes to its owner, and makes all nodes take part on its way. The highest node
-// is among them, and its own identity comes back.
+// forget: it stops every other identity. It does lead in the end: nobody stops the highest identity that is
+// sent in an election. It passes all nodes, so all take part. The highest node is among them and sends its
+// own identity, so that is the one that comes back to its owner.
 //
 // A node that comes up again and has forgotten that it took part may send its identity twice; the second to
 // come back finds the election over. While the node with the highest identity is down, nobody leads.
@@ -92,7 +92,7 @@ func (c *changRoberts) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 			c.send(env, m.Identity)
 		case m.Identity == c.identity:
 			c.win(env)
-		case fresh: // a node that took part before has sent its own or a higher one
+		case fresh: // a node that took part before has sent its own or a higher identity
 			c.send(env, c.identity)
 		}
 	case ringElected:

@@ -30,8 +30,8 @@ var changRobertsPrintedRow = row.Row{
 		under(starves, "known to be broken: only the leader learns the outcome", "stopped-leader",
 			"stopped-node", "slow-node", "skewed-clocks", "late-election", "overtaking-election",
 			"copied-election"),
-		under(starves|unhit, "known to be broken: only the leader learns the outcome, and nothing is sent to lose",
-			"broker-restart"),
+		under(starves|unhit, "known to be broken: only the leader learns the outcome (P), or no message was on "+
+			"its way (-)", "broker-restart"),
 		under(starves|blocks|unhit, "known to be broken: only the leader learns the outcome, or its "+
 			"identity is lost (B)",
 			"lossy-election")),
@@ -42,17 +42,17 @@ var printedAnnounceOption = nodes.Option{Name: "announce", Values: []string{"non
 
 // changPrinted follows the rules as printed. The first one that applies counts:
 //
-//   - an identity higher than one's own is passed on;
+//   - an identity higher than the node's own is passed on;
 //
-//   - a lower one is replaced by one's own;
+//   - a lower one is replaced by the node's own;
 //
 //   - a participant discards a lower one: never, since the rule before applies;
 //
-//   - one's own makes one the leader.
+//   - the node's own identity makes it the leader.
 //
 // Sending makes a node a participant for ever, so that it begins no election of its own. So the highest
-// identity returns to its owner once for each candidate. The printed algorithm has no announcement;
-// circulate adds one, to count how often it goes round.
+// identity returns to its owner once for each candidate. The printed algorithm has no announcement; the value
+// circulate of the option announce adds one, to count how often that goes round.
 type changPrinted struct {
 	ids         string // see idsOption
 	ring        ring
@@ -62,7 +62,7 @@ type changPrinted struct {
 }
 
 type (
-	printedElection struct{ Identity uint32 } // the highest on its path so far
+	printedElection struct{ Identity uint32 } // the highest identity on the path of this message so far
 	printedElected  struct{ Leader nodes.ID } // Leader has got its own identity back
 )
 

@@ -36,22 +36,22 @@ var dolevKlaweRodehRow = row.Row{
 //
 // A candidate stands for a value, at first its own identity. In the first half of each round it sends its
 // value, and gets the value of the candidate before it. In the second half it passes that on, and gets the
-// value of the candidate two before it. If the first value is a local maximum, it stands for that in the
-// next round; otherwise it only passes values on from then on. So of two neighbours one gives up. The
-// highest identity is always a local maximum: it moves on by one candidate each round, and no other passes
-// the candidate that has it. If that is the only candidate left, its own value comes back in the first half
-// of a round. The election is over, and it announces the value's owner.
+// value of the candidate two before it. If the first value is a local maximum, the candidate stands for that
+// in the next round; otherwise it only passes values on from then on. So of two neighbours at least one gives
+// up. The highest identity is always a local maximum: it moves on by one candidate each round, and no other
+// value passes the candidate that stands for it. If that candidate is the only one left, its own value comes
+// back in the first half of a round. The election is over, and it announces the value's owner.
 //
 // Second tells the two messages of a round apart, and rounds have numbers, so a message out of order is
-// dropped. Then the election has no leader, instead of two. A candidate drops a second copy of a value. Its
-// sender drops a copy at the latest, since a node that passes values on drops values of its own rounds. A
-// node that has forgotten that it took part may stand again, in an election that is over elsewhere; if
-// messages overtake each other as well, two may lead.
+// dropped. The election then has no leader, rather than two. A candidate drops a second copy of a value. If
+// no candidate does, the sender of the value drops the copy: a node that only passes values on drops values
+// of the rounds in which it stood. A node that has forgotten that it took part may stand again, in an
+// election that is over elsewhere; if messages overtake each other as well, two may lead.
 type dolevKlaweRodeh struct {
 	ringNode
 	active bool       // it is a candidate
 	round  uint32     // from 1
-	value  dolevOwned // that it stands for
+	value  dolevOwned // the value that it stands for
 	first  dolevOwned // the value of the candidate before it
 	second bool       // it has first, and waits for the second value
 }
@@ -93,7 +93,7 @@ func (d *dolevKlaweRodeh) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 		}
 		switch {
 		case !current:
-		case !d.active && m.Round > d.round: // drops values of rounds in which it stood
+		case !d.active && m.Round > d.round: // a node drops values of rounds in which it stood
 			env.Send(d.next, m)
 		case d.active && m.Round == d.round && m.Second == d.second:
 			d.compare(env, m.Value)

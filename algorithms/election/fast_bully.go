@@ -30,7 +30,7 @@ var fastBullyRow = row.Row{
 		"so nobody else holds an election.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Overlap: bullyRow.Elector.Overlap,
 		Partitions: []row.Partition{bullyRow.Elector.Partitions[0], {Cuts: row.SomeLinks, Does: row.SeveralStay,
-			Why: "as bully; an appointed node may not hear of a leader that the others never lost"}}},
+			Why: "as bully; besides, an appointed leader may never learn that the others kept the old one"}}},
 	Published: []row.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
 		func(n float64) float64 { return 3*n - 4 })},
 	Faults: bullyRow.Faults,
@@ -55,9 +55,9 @@ var fastBullyRow = row.Row{
 type fastBully struct {
 	wait      time.Duration
 	leader    nodes.ID
-	last      nodes.ID // the latest that it followed
+	last      nodes.ID // the latest leader that it followed
 	stage     fastStage
-	answered  nodes.Set // higher nodes that answered and were not nominated yet, or gave their view
+	answered  nodes.Set // higher nodes that have answered and were not nominated yet, or have sent a view
 	suspected nodes.Set // by the detector of this node
 }
 
@@ -83,7 +83,7 @@ type (
 // fastTimer ends the wait of the current stage.
 var fastTimer = nodes.Timer{}
 
-// fastDoubt has the purpose of bullyDoubt.
+// fastDoubt is the time to check whether the leader is still suspected, like bullyDoubt.
 var fastDoubt = nodes.Timer{Kind: 1}
 
 func (f *fastBully) Campaign(env *nodes.Env) {
@@ -140,7 +140,7 @@ func (f *fastBully) nominate(env *nodes.Env) {
 	for id := range f.answered.All() {
 		highest = id
 	}
-	if highest == nodes.None { // all have died since
+	if highest == nodes.None { // all nodes that answered have died since
 		f.elect(env)
 		return
 	}
@@ -183,9 +183,9 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		}
 	case fastNomination:
 		switch {
-		case f.leader == env.Self(): // all know, but the sender may doubt it
+		case f.leader == env.Self(): // all know that this node leads, but the sender may doubt it
 			env.Send(from, fastCoordinator{})
-		case f.leader < env.Self(): // not if it follows a higher one, which has announced itself
+		case f.leader < env.Self(): // unless this node follows a higher leader, which has announced itself
 			f.lead(env)
 		}
 	case fastCoordinator:

@@ -11,7 +11,7 @@ import (
 // at once are X unless the row tells their terms apart, even for electors that have one leader per side by
 // design.
 
-// The outcomes, for short.
+// Short names of the outcomes.
 const (
 	recovers = row.Recovers
 	starves  = row.Starves
@@ -22,7 +22,7 @@ const (
 
 var under, beside = row.Under, row.Completed
 
-// Plans that every elector takes, by sort.
+// Names of fault plans that apply to every elector, by kind of fault.
 var (
 	deaths = []string{"dead-leader", "dead-successor", "dead-winner", "dead-highest", "leader-crashes",
 		"each-in-turn"}
@@ -33,7 +33,7 @@ var (
 		"overtaking-election", "copied-election", "lossy-election", "broker-restart", "skewed-clocks"}
 )
 
-// silent returns the cells of a ring elector without timeouts: its own, and common ones for all other
+// silent returns the cells of a ring elector without timeouts: those in own, and common cells for all other
 // faults. Such an elector sends nothing once a node leads.
 func silent(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
@@ -64,8 +64,8 @@ func silent(own ...[]row.FaultCell) []row.FaultCell {
 	))
 }
 
-// watchful returns the cells of an elector that acts on silence: its own, and that it recovers from all
-// other faults.
+// watchful returns the cells of an elector that acts on silence: those in own, and cells for all other
+// faults, from which it recovers.
 func watchful(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "a node that waits in vain begins another election", deaths...),
@@ -88,15 +88,15 @@ func watchful(own ...[]row.FaultCell) []row.FaultCell {
 	))
 }
 
-// splitting returns the cells of an elector that acts on silence and leaves each side of a cut with a
-// leader: its own, and common ones for all other faults. Such electors have no terms, so two leaders are X.
+// splitting returns the cells of an elector that acts on silence and leaves each side of a cut with a leader:
+// those in own, and common cells for all other faults. Such electors have no terms, so two leaders are X.
 func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(breaks, why, cuts...),
 		under(breaks, "both ends of the chain lead: neither hears the other", "chain"),
 		under(recovers|breaks, why+" (X), unless the leader is the bridge, and all hear it (L)", "parted-bridge"),
-		under(recovers|breaks, why+", for as long as the broker is away; X if that is too long for two leaders",
-			"broker-restart"),
+		under(recovers|breaks, why+" while the broker is away; X if that exceeds the overlap that the scheme "+
+			"allows", "broker-restart"),
 		under(recovers, "it is replaced; when it goes on it learns so at once, and both lead for "+
 			"no longer than a take-over takes", "stopped-leader"),
 		under(recovers|breaks, "delays beyond the timeouts make two leaders (X), until the late messages have come",

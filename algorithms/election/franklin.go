@@ -28,12 +28,12 @@ var franklinRow = row.Row{
 // franklin is the algorithm of Franklin, with numbered rounds in place of FIFO links, and an announcement.
 //
 // A candidate sends its identity both ways; nodes that are not candidates pass it on to the next candidate.
-// Of two neighbours one gives up. A candidate that gets its own identity back is the only one, and leads
-// when it has it from both sides; the highest node never gives up.
+// Of two neighbours one gives up. A candidate that gets its own identity back is the only one, and leads when
+// that identity has come from both sides; the highest node never gives up.
 //
-// No two lead, even if messages are lost, copied or late. Otherwise the identity of each would have passed
-// the other before that became a candidate in its present life, which cannot hold for both. Hence Life: a
-// node takes identities off the ring that it sent in an earlier life. But a node that has forgotten that it
+// No two lead, even if messages are lost, copied or late. If two led, the identity of each would have passed
+// the other before the other became a candidate in its present life, which cannot hold for both. Hence Life:
+// a node takes identities off the ring that it sent in an earlier life. But a node that has forgotten that it
 // took part numbers elections anew, and if messages overtake each other as well, two may lead.
 //
 // A neighbour may be one round ahead, but not two, since for the next round it needs this node's identity.

@@ -31,21 +31,22 @@ var hirschbergSinclairRow = row.Row{
 // all the way round. Only the highest node's probe does, so it alone ever leads, even if messages are
 // lost, copied or late, or nodes forget.
 //
-// A probe says in which direction it goes: on a ring of two, both come by the same link.
+// A probe says in which direction it goes: on a ring of two, the probes of both directions come by the same
+// link.
 type hirschbergSinclair struct {
 	ringNode
 	phase   uint32
-	replied [2]bool // in this phase, to the probes backward and forward
+	replied [2]bool // whether this phase's probes backward and forward were answered
 }
 
 type (
 	// sinclairProbe asks whether all nodes up to a distance are lower than its sender.
 	sinclairProbe struct {
 		Election, Identity, Phase uint32
-		Hops                      uint32 // still to go, this one included
+		Hops                      uint32 // hops still to go, this one included
 		Forward                   bool   // it goes in the direction of the ring
 	}
-	// sinclairReply says that all are lower, on its way back.
+	// sinclairReply goes back to the sender of a probe, and says that all these nodes are lower.
 	sinclairReply struct {
 		Election, Identity, Phase uint32
 		Forward                   bool // the probe went in the direction of the ring

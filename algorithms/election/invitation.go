@@ -20,7 +20,7 @@ var invitationRow = row.Row{
 			{Zero: inviteAreYouThere{}, Heartbeat: true}, {Zero: inviteThere{}, Heartbeat: true},
 			{Zero: inviteSaved{}}},
 		Options: []nodes.Option{answerOption, pollOption},
-		Safe:    nodes.NoAmnesia, // or a group might get the number of an earlier one
+		Safe:    nodes.NoAmnesia, // after amnesia a group might get the number of an earlier one
 		// Coordinators look for others, and members for their coordinator.
 		Circulates: true,
 		Grace:      inviteGrace,
@@ -50,7 +50,7 @@ func inviteGrace(c nodes.Config) time.Duration {
 	return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
 }
 
-// invitationClaims are of a period in which each node is alone, and looks for others.
+// invitationClaims are figures for a period in which each node is alone, and looks for others.
 var invitationClaims = []row.Claim{{
 	Figure: row.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
 	Value: func(c nodes.Config) row.Range { return row.Exactly(2 * float64(c.N-1)) },
@@ -67,21 +67,21 @@ var invitationClaims = []row.Claim{{
 // its coordinator whether it is there and counts it as a member (AreYouThere). If not, or if a Ready does
 // not come, the node is alone: the coordinator of a group of its own, as when it came up.
 //
-// A group has one leader at most. Its number is its coordinator and a count that this has never used, in any
-// of its lives, since it saves a count first. Nothing else is needed, even if messages are lost, late or
-// doubled. The count exceeds the counts of all groups that the coordinator has heard of. So the numbers at a
-// node rise, and a late invitation is not accepted. Messages name the group, or the question that they
-// answer.
+// A group has one leader at most. The number of a group is its coordinator and a count that the coordinator
+// has never used, in any of its lives, since it saves a count first. Nothing else is needed, even if messages
+// are lost, late or doubled. The count exceeds the counts of all groups that the coordinator has heard of. So
+// the numbers at a node rise, and a late invitation is not accepted. Messages name the group, or the question
+// that they answer.
 //
-// As in the paper, acceptances are not answered; unlike there, Ready is not either. A node that misses it is
-// alone again, and is found.
+// As in the paper, acceptances are not answered. Unlike in the paper, Ready is not answered either: a node
+// that misses it is alone again, and is found.
 type invitation struct {
 	wait, period time.Duration
 
 	status  status
 	group   group
-	count   uint64    // the highest of all groups that it has heard of
-	members nodes.Set // a coordinator's, without itself
+	count   uint64    // the highest count of all groups that it has heard of
+	members nodes.Set // of a coordinator: the other members of its group
 	asks    uint64    // the number of its latest question, over all its lives
 	asked   nodes.Set // nodes whose answers to the latest question are missing
 	others  nodes.Set // coordinators that the latest question has found
@@ -114,13 +114,13 @@ type (
 		Ask uint64
 		Yes bool
 	}
-	inviteSaved struct{ Count uint64 } // of its group
+	inviteSaved struct{ Count uint64 } // what a node saves: the count of its group
 )
 
 // The timers.
 var (
-	inviteLook   = nodes.Timer{Kind: 0} // time to look for other coordinators, or for the own one
-	inviteFound  = nodes.Timer{Kind: 1} // the answers to that are due
+	inviteLook   = nodes.Timer{Kind: 0} // time to look for other coordinators, or for its own
+	inviteFound  = nodes.Timer{Kind: 1} // the answers to the latest question are due
 	inviteMerge  = nodes.Timer{Kind: 2} // no higher coordinator has begun a group
 	inviteGather = nodes.Timer{Kind: 3} // in ELECTION: acceptances are due
 	inviteMissed = nodes.Timer{Kind: 4} // in REORGANIZATION: Ready is due
@@ -196,7 +196,7 @@ func (v *invitation) coordinates(env *nodes.Env) bool {
 	return v.status == statusNormal && v.group.Coordinator == env.Self()
 }
 
-// look looks for other coordinators, or for the own one. (Garcia-Molina: Check, and Timeout.)
+// look looks for other coordinators, or for the node's own. (Garcia-Molina: Check, and Timeout.)
 func (v *invitation) look(env *nodes.Env) {
 	env.StopTimer(inviteLook)
 	env.StopTimer(inviteMerge)
@@ -214,8 +214,8 @@ func (v *invitation) look(env *nodes.Env) {
 	}
 }
 
-// found acts on the answers of other nodes. If several coordinate, the highest begins a group at once and
-// the others later, the lower the later, so that they are invited before.
+// found acts on the answers of other nodes. If several coordinate, the highest begins a group at once. The
+// lower another one is, the later it begins one, so that it is invited before.
 func (v *invitation) found(env *nodes.Env) {
 	if v.others.Empty() {
 		v.rest(env)
@@ -235,8 +235,8 @@ func (v *invitation) found(env *nodes.Env) {
 	env.SetTimer(inviteMerge, later, later)
 }
 
-// merge begins a group from the own one and the ones found. Two nodes that merge at once do not accept each
-// other's invitations: they are not NORMAL.
+// merge begins a group from this node's group and those of the coordinators found. Two nodes that merge at
+// once do not accept each other's invitations: they are not NORMAL.
 func (v *invitation) merge(env *nodes.Env) {
 	invited := v.others.Clone()
 	for id := range v.members.All() {

@@ -67,7 +67,7 @@ func (i *itaiRodeh) Campaign(env *nodes.Env) {
 
 // draw begins the next round.
 func (i *itaiRodeh) draw(env *nodes.Env) {
-	clear(i.drawn[i.round%2]) // it is for the round after the new one
+	clear(i.drawn[i.round%2]) // these places are now for the round after the new one
 	i.known[i.round%2] = 0
 	i.round++
 	i.open = true

@@ -30,19 +30,19 @@ var itaiRodehAsyncRow = row.Row{
 // no identities of their own, and know how many they are.
 //
 // A candidate sends the number of its round and its draw. Rounds compare first, then draws: a higher message
-// makes a node give up, and a lower one is stopped. A message that has made N hops is back at its sender,
-// and only one that equals the sender's own matters. If it has met no equal candidate on its way, its sender
-// leads; otherwise the sender draws again for the next round. So candidates that share the highest draw go
-// on.
+// makes a node give up, and a lower one is stopped. A message that has made N hops is back at its sender, and
+// matters only if it has the sender's present round and draw. If it has met no equal candidate on its way,
+// its sender leads; otherwise the sender draws again for the next round. So candidates that share the highest
+// draw go on.
 //
 // A message that passes another candidate makes it give up, or is marked by it. If two led, the message of
-// each would have passed the other before that became a candidate in its present life, which cannot hold for
-// both. So no two lead, even if nodes crash and forget: a message of an earlier life makes nobody a leader.
-// Rounds are numbered over all elections, so messages of an earlier one are recognised, and links need not
-// be FIFO.
+// each would have passed the other before the other became a candidate in its present life, which cannot hold
+// for both. So no two lead, even if nodes crash and forget: a message of an earlier life makes nobody a
+// leader. Rounds are numbered over all elections, so messages of an earlier one are recognised, and links
+// need not be FIFO.
 type itaiRodehAsync struct {
 	anonymousNode
-	round    uint32 // the highest that it has heard of
+	round    uint32 // the highest round that it has heard of
 	identity uint32 // its draw in that round, as a candidate
 	open     bool   // an election goes on
 	active   bool   // it is a candidate
@@ -52,8 +52,8 @@ type (
 	asyncCandidate struct {
 		Round, Identity uint32
 		Life            uint32 // the incarnation of its sender
-		Hops            uint32 // with this one
-		Alone           bool   // it has met no equal
+		Hops            uint32 // made so far, with the present one
+		Alone           bool   // the message has met no equal candidate
 	}
 	// asyncElected says that the node Hops back leads.
 	asyncElected struct{ Round, Hops uint32 }

@@ -25,18 +25,18 @@ var leLannRow = row.Row{
 }
 
 // leLann is the algorithm of Le Lann, with an announcement. Every identity goes all the way round, and only
-// candidates have sent theirs. A node that passes one on before it begins is not a candidate, so k
+// candidates have sent theirs. A node that passes an identity on before it begins is not a candidate, so k
 // candidates take kN messages. The highest candidate leads, which need not be the highest node.
 //
-// No two lead: each identity has to pass the other candidate, the higher one stops the lower if it comes
-// first, and a leader drops what comes after. On FIFO links the highest candidate leads: each sends its
-// identity before it takes in another's, so the highest identity stays ahead of the others that it meets. A
-// node that forgets that it was a candidate still takes its own identity off the ring; but one that forgets
-// which identities it has seen may lead beside another.
+// No two lead: the identity of each has to pass the other. A candidate that has seen a higher identity does
+// not lead, and a candidate that leads drops identities that come later. On FIFO links the highest candidate
+// leads: each sends its identity before it takes in another's, so the highest identity stays ahead of the
+// others that it meets. A node that forgets that it was a candidate still takes its own identity off the
+// ring; but a node that forgets which identities it has seen may lead beside another.
 type leLann struct {
 	ringNode
 	candidate bool   // it has sent its identity in this election
-	highest   uint32 // of the known candidates
+	highest   uint32 // the highest identity of the known candidates
 }
 
 // lannIdentity carries the identity of a candidate.

@@ -21,7 +21,7 @@ var omegaRow = row.Row{
 		// It promises one leader in the end, and no more: until then several may lead.
 		Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 		Live: nodes.Timing | nodes.NoPause,
-		// A silence and a heartbeat, with a timeout grown to twice its length.
+		// Twice a silence and a heartbeat, since the timeout may have grown to twice its length.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
 		},
@@ -51,7 +51,7 @@ var omegaRow = row.Row{
 var (
 	silenceOption = nodes.Option{Name: "silence", Default: "250ms", Check: checkSilence,
 		Usage: "silence after which a node is given up at first; each mistake adds to it",
-		Bound: &nodes.TimeoutBound{Formula: "T and a heartbeat",
+		Bound: &nodes.TimeoutBound{Formula: "T plus a heartbeat",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return d.Message + c.Duration(heartbeatOption)
 			}}}
@@ -79,14 +79,15 @@ func checkSilence(c nodes.Config, value string) error {
 	return nil
 }
 
-// omegaOverlap is how long a node that comes up again below the leader leads beside it: while its first
-// heartbeat travels. That takes less than the silence minus a heartbeat, or live nodes would be given up.
+// omegaOverlap is how long a node that comes up again below the leader leads beside the leader: while its
+// first heartbeat travels. A message takes less than the silence minus the time between heartbeats; otherwise
+// live nodes would be given up.
 func omegaOverlap(c nodes.Config) time.Duration {
 	return c.Duration(silenceOption) - c.Duration(heartbeatOption)
 }
 
 // omegaMistakes returns how often a node gives up a live one, if messages take up to longest. Each time its
-// patience with that grows, until it exceeds the time between two heartbeats.
+// patience with that node grows, until it exceeds the time between two heartbeats.
 func omegaMistakes(c nodes.Config, longest time.Duration) int {
 	short := c.Duration(heartbeatOption) + longest - c.Duration(silenceOption)
 	if short < 0 {
@@ -148,8 +149,8 @@ func (p *patience) wait(env *nodes.Env, t nodes.Timer, id nodes.ID) {
 	env.SetTimer(t, silence, silence)
 }
 
-// hear takes a heartbeat of a node, and reports whether it is of no earlier incarnation than known. If the
-// node was given up and is in the same incarnation, that was wrong, and the patience with it grows.
+// hear takes a heartbeat of a node, and reports whether its incarnation is not earlier than the known one. If
+// the node was given up and is in the same incarnation, that was wrong, and the patience with it grows.
 func (p *patience) hear(id nodes.ID, life uint32, given bool) bool {
 	with := &p.all[id]
 	if life < with.life {

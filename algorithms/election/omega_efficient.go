@@ -20,7 +20,8 @@ var omegaEfficientRow = row.Row{
 		// It promises one leader in the end, and no more: until then several may lead.
 		Safe: omegaRow.Safe,
 		Live: omegaRow.Live,
-		// A node tries all below it, one after the other, each for a silence grown to twice its length.
+		// A node tries all lower nodes, one after the other, each for a silence that may have grown to twice its
+		// length.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*time.Duration(c.N)*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
 		},
@@ -43,7 +44,7 @@ var omegaEfficientRow = row.Row{
 		omegaRow.Faults),
 }
 
-// efficientLeads returns the Leadership of omega, and that the leader alone sends.
+// efficientLeads returns the Leadership of omega, with the further promise that only the leader sends.
 func efficientLeads() *row.Leadership {
 	leads := *omegaRow.Elector
 	leads.LeaderAlone = true
@@ -53,23 +54,24 @@ func efficientLeads() *row.Leadership {
 // omegaEfficient elects, in the end, the lowest node that is up, and then only that one sends: N-1
 // heartbeats a period if node 0 leads, and one less for each dead node below the leader.
 //
-// Each node tries one node at a time, node 0 at first. If that is silent for as long as its patience with
-// it, it tries the next higher. A node that has come to itself leads, and sends heartbeats to all higher
-// nodes. A heartbeat of a node lower than the one being tried shows that it was given up wrongly: the
-// patience with it grows, and the node returns to it. Heartbeats of higher nodes are ignored.
+// Each node tries one node at a time, node 0 at first. If the tried node is silent for as long as the
+// patience with it, the node tries the next higher one. A node that reaches itself in this order leads, and
+// sends heartbeats to all higher nodes. A heartbeat of a node lower than the one being tried shows that it
+// was given up wrongly: the patience with it grows, and the node returns to it. Heartbeats of higher nodes
+// are ignored.
 //
-// Why one leads in the end: let L be the lowest node that stays up. The dead below it fall silent, so it
-// gives them up one after the other, comes to itself, and sends heartbeats for ever. A higher node tries a
-// dead node, and goes on to the next in time; or a node above L, and returns to L when it hears of it; or L.
-// If from some time on messages take no longer than some bound, however long, it gives up L only until its
-// patience has grown enough. Then it follows L, and does not come to itself, so it does not send. Until then
+// Why one leads in the end: let L be the lowest node that stays up. The dead below it fall silent, so L gives
+// them up one after the other, reaches itself, and sends heartbeats for ever. A higher node tries a dead
+// node, and goes on to the next in time; or a node above L, and returns to L when it hears of it; or L. If
+// from some time on messages take no longer than some bound, however long, it gives up L only until its
+// patience has grown enough. Then it follows L, and does not reach itself, so it does not send. Until then
 // any number may lead: this is not a lock.
 //
 // There are no elections, so Campaign does nothing.
 type omegaEfficient struct {
 	patience
-	tried  nodes.ID // should lead: all lower nodes are given up
-	leader nodes.ID // tried, once the node has heard of it
+	tried  nodes.ID // the node that should lead: all lower nodes are given up
+	leader nodes.ID // the tried node, once it was heard of; None before
 }
 
 // frugalHeartbeat says that its sender leads, in the incarnation Life.

@@ -50,8 +50,8 @@ func timeRange(value string) (shortest, longest time.Duration, err error) {
 	return shortest, longest, nil
 }
 
-// covered returns how long messages may take: votes are to come before the candidate asks again, and to
-// split no more often than raftGrace allows for.
+// covered returns how long messages may take with a range of election timeouts, so that votes come before the
+// candidate asks again, and split no more often than raftGrace allows for.
 func covered(value string) time.Duration {
 	shortest, longest, _ := timeRange(value)
 	return min(shortest/2, (longest-shortest)/10)

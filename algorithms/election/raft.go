@@ -15,7 +15,7 @@ var raftRow = row.Row{
 		Messages:   raftMessages,
 		Options:    raftOptions,
 		Safe:       nodes.NoAmnesia,                               // each term and vote must survive a crash
-		Live:       nodes.Majority | nodes.NoPause | nodes.Timing, // lost messages are asked for again
+		Live:       nodes.Majority | nodes.NoPause | nodes.Timing, // after a loss a node asks again
 		Grace:      raftGrace,
 		Circulates: true,
 	},
@@ -78,7 +78,7 @@ type raft struct {
 	votes  nodes.Set // of a candidate: the others that vote for it, or would
 
 	round    uint32   // of a leader: how many heartbeats it has sent in term
-	answered []uint32 // of a leader, by node: the latest of them that was answered
+	answered []uint32 // of a leader, by node: the latest heartbeat that it answered
 }
 
 // A raftRole is what a node is in its term.
@@ -106,8 +106,8 @@ type (
 		Term  uint64
 		Round uint32
 	}
-	raftAnnounce raftHeartbeat // the first of a term
-	raftAnswer   struct {      // to a heartbeat
+	raftAnnounce raftHeartbeat // the first heartbeat of a term
+	raftAnswer   struct {      // answers a heartbeat
 		Term  uint64 // of its sender
 		Round uint32
 	}
@@ -125,7 +125,7 @@ var raftMessages = []nodes.MessageKind{{Zero: raftPrerequest{}, Broadcast: true}
 // The timers of a raft.
 const (
 	raftElection nodes.TimerKind = iota // it has heard of no leader for its election timeout
-	raftSilence                         // nor for the shortest possible one
+	raftSilence                         // it has heard of no leader for the shortest election timeout
 	raftBeat                            // the next heartbeat is due
 )
 
@@ -327,12 +327,12 @@ func (r *raft) requested(env *nodes.Env, from nodes.ID, term uint64) {
 	}
 	granted := term == r.term && r.vote == from
 	if granted {
-		r.wait(env) // its candidate has time to win
+		r.wait(env) // the candidate has this node's election timeout to win
 	}
 	env.Send(from, raftVote{r.term, granted})
 }
 
-// takeVote takes the answer to a request for a vote. asked says that the node still wants it.
+// takeVote takes the answer to a request for a vote. asked says that the node still asks for that vote.
 func (r *raft) takeVote(env *nodes.Env, from nodes.ID, term uint64, granted, asked bool) {
 	switch {
 	case granted && asked:
@@ -343,7 +343,7 @@ func (r *raft) takeVote(env *nodes.Env, from nodes.ID, term uint64, granted, ask
 	}
 }
 
-// led answers a heartbeat, and follows its sender unless its term is over.
+// led answers a heartbeat, and follows its sender unless the sender's term is over.
 func (r *raft) led(env *nodes.Env, from nodes.ID, m raftHeartbeat) {
 	if m.Term > r.term {
 		r.enter(env, m.Term, nodes.None)
@@ -361,8 +361,7 @@ func (r *raft) led(env *nodes.Env, from nodes.ID, m raftHeartbeat) {
 }
 
 // raftLapse is the time within which a leader that reaches no majority any more steps down; 0: it may never.
-// The last answered round was sent before the cut, and the round that finds it too old comes raftRounds+1
-// later.
+// The last answered round was sent before the cut, and the leader finds it too old raftRounds+1 rounds later.
 func raftLapse(c nodes.Config) time.Duration {
 	if c.Value(checkQuorumOption) == "off" {
 		return 0
@@ -372,9 +371,9 @@ func raftLapse(c nodes.Config) time.Duration {
 	return time.Duration(raftRounds(shortest, heartbeat)+1) * heartbeat
 }
 
-// raftGrace is a time within which a leader is found but for bad luck: a timeout and nine elections that all
-// end in a split vote. If messages take a tenth of the range of timeouts, votes split in 19 of 100 elections
-// in the worst cluster, two nodes of three. All nine split once in three million.
+// raftGrace is the time within which a leader is found, except by bad luck: a timeout and nine elections that
+// all end in a split vote. If messages take a tenth of the range of timeouts, votes split in 19 of 100
+// elections in the worst cluster, two nodes of three. All nine votes split in one of three million cases.
 func raftGrace(c nodes.Config) time.Duration {
 	_, longest, _ := timeRange(c.Value(electionTimeoutOption))
 	return 10 * longest

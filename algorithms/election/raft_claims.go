@@ -18,11 +18,11 @@ import (
 // within L: then the vote is split, with probability p, and all begin anew. So an election takes (T +
 // T/(s+1) + L)/(1-p) + L - T/4 on average, until a server has the votes that it needs.
 //
-// The runs differ from that in two things. The last heartbeat travels for L before the timeouts begin, which
-// is added here. And after a split vote not all begin anew at one time: voters do so L after the first
-// server timed out, candidates before that. So the next term is over up to L sooner, and is split less
-// often, being more spread out. Where split votes are rare, that is less than the error of the runs.
-// Elsewhere the formula stands beside the runs, without a verdict.
+// The runs differ from this model in two things. The last heartbeat travels for L before the timeouts begin,
+// which is added here. And after a split vote not all begin anew at one time: voters do so L after the first
+// server timed out, candidates before that. So the next term ends up to L sooner, and its vote is split less
+// often, since the timeouts are more spread out. Where split votes are rare, that difference is less than the
+// error of the runs. Elsewhere the formula stands beside the runs, without a verdict.
 //
 // The thesis also measured LogCabin on a LAN. Those figures depend on disk writes and on differing logs,
 // which are missing here.

@@ -22,7 +22,7 @@ var raftForgetfulRow = row.Row{
 		Circulates: true,
 	},
 	Aliases: []string{"forgetful-raft"}, Family: "majority",
-	Source: "the mistake that figure 2 of Ongaro and Ousterhout rules out: votedFor is persistent state",
+	Source: "a node forgets votedFor at a restart, which figure 2 of Ongaro and Ousterhout forbids",
 	Summary: "Raft's election by nodes that save the term but not the vote: one that votes and comes up again " +
 		"after a crash votes once more in the same term.",
 	Elector: raftRow.Elector,

@@ -48,7 +48,7 @@ var (
 		}),
 		deadLeaderClaim("2(N-1), the highest is dead, and all know it", "perfect:delay=0s",
 			func(n int) int { return 2 * (n - 1) }),
-		deadLeaderClaim("2(N-1)+1, nobody knows it before the list is sent to it",
+		deadLeaderClaim("2(N-1)+1, the highest is dead, and a list sent to it reveals that",
 			"heartbeat:period=50ms,timeout=250ms", func(n int) int { return 2*(n-1) + 1 }),
 	}
 	itaiRodehClaims = []row.Claim{itaiClaim(2), itaiClaim(3), itaiClaim(4), itaiClaim(8)}

@@ -23,15 +23,15 @@ var ringListRow = row.Row{
 			{Zero: listResult{}, Broadcast: true}},
 		Options: []nodes.Option{idsOption, winsOption, listAnnounceOption, listWaitOption},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
-		// A live node that is passed over keeps its old belief.
+		// A live node that is passed over keeps its old leader.
 		Safe: nodes.PerfectDetector,
 		Live: nodes.EventualDetector,
-		// The wait, drawn up to twice as long, and again for a list that was on its way.
+		// A wait of up to twice the option's value, and as much again for a list that was on its way.
 		Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
 	},
 	Aliases: []string{"tanenbaum-ring"}, Family: "ring",
 	Source: "A. S. Tanenbaum and M. van Steen, Distributed Systems: Principles and Paradigms, 2nd " +
-		"edition, 2007, section 6.5.1; with ballots and a time limit of ours",
+		"edition, 2007, section 6.5.1; ballots and time limit added by Turnstile",
 	Summary: "A list goes round the ring, past nodes that seem dead, and each node adds itself; when " +
 		"it is back, its initiator announces the lowest or the highest.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Partitions: []row.Partition{{Does: row.TwoLead,
@@ -71,13 +71,14 @@ var (
 // ringList is the election of textbooks on a ring in which every node knows all others, so that it can pass
 // over its successor if that seems dead. Any number of lists may go round at once.
 //
-// A list is complete when it comes to a node that is on it. That is its initiator, or the first node behind
-// it if that has died, which begins anew. An announcement ends at the first node that has had it.
+// A list is complete when it comes to a node that is on it. That node is the list's initiator or, if that has
+// died, the next node on the list, which begins anew. An announcement ends at the first node that gets it
+// again.
 //
 // Lists have ballots: unique numbers, ordered by epoch and then by initiator. A node that a list has passed
 // ignores announcements of lower ballots, and no longer leads. So a list that was closed before a crash, or
-// before a node came back, makes nobody leader once another has passed. So no two lead as long as no live
-// node is passed over: the announcement of the higher ballot comes after its list has passed all.
+// before a node came back, makes nobody leader once another list has passed. So no two lead as long as no
+// live node is passed over: the announcement of the higher ballot comes after its list has passed all.
 //
 // If the receiver of its last message seems dead now, a node sends it again, to the next one. If that is not
 // enough, since a message was lost or a node forgot it in a crash, a new list goes out after wait. A node
@@ -123,7 +124,7 @@ type (
 	listCoordinator struct {
 		Ballot, Seen listBallot
 		Leader       listMember
-		Told         []nodes.ID // nodes that have had it
+		Told         []nodes.ID // nodes that have had the announcement
 	}
 	// listResult is a listCoordinator that is sent to all at once.
 	listResult struct {
@@ -140,7 +141,7 @@ func compareBallots(a, b listBallot) int {
 func (l *ringList) Start(env *nodes.Env) { l.ring = ringOf(env, l.ids) }
 
 // Recover implements nodes.Recoverer: a node that trusts this one again holds an election. If nobody has
-// noticed that it was down, it does so itself, after the others have had time to.
+// noticed that it was down, it does so itself, after the others have had time to notice.
 func (l *ringList) Recover(env *nodes.Env, _ nodes.Message) {
 	l.Start(env)
 	env.SetTimer(nodes.Timer{}, l.wait, 2*l.wait)
@@ -158,7 +159,7 @@ func (l *ringList) Suspect(env *nodes.Env, peer nodes.ID) {
 	switch {
 	case peer == l.leader:
 		l.elect(env)
-	case peer != l.to: // nothing that this node sent was lost with it
+	case peer != l.to: // this node's latest message did not go to the peer
 	case l.open:
 		l.pass(env, l.list)
 	case len(l.result.Told) > 0:

@@ -24,7 +24,7 @@ func newSharedDisk(c nodes.Config) *sharedDisk {
 
 // The messages to and from the disk.
 type (
-	diskRead struct{} // which node owns the lock?
+	diskRead struct{} // asks which node owns the lock
 	// The sender takes the lock if it is free, or was the sender's before a crash, and if nobody has taken it
 	// since the sender read Term. So a copy of the message changes nothing.
 	diskLock  struct{ Term uint64 }
@@ -36,7 +36,7 @@ type (
 		Term  uint64
 		Round uint32
 	}
-	diskState struct { // the answer to all else; also what the disk and the nodes save
+	diskState struct { // answers all other messages; also what the disk and the nodes save
 		Owner nodes.ID
 		Term  uint64
 	}
@@ -61,7 +61,7 @@ func (d *sharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			break
 		}
 		d.owner = from
-		d.term++ // also if the sender had the lock
+		d.term++ // the term rises even if the sender had the lock
 		env.Save(diskState{d.owner, d.term})
 		env.SetTimer(diskExpiry, d.lasts, d.lasts)
 	case diskWrite:

@@ -116,13 +116,13 @@ func judgedMutants(t testing.TB) []judgedMutant {
 	return []judgedMutant{
 		{"a reply is sent twice", &hirschbergSinclairRow, rowtest.Rebuilt(&hirschbergSinclairRow,
 			func(m hirschbergSinclair) nodes.Machine { return &sinclairTwice{m} }), ring,
-			"by the order of the identities it takes", "cost", true},
+			"but this order of identities takes", "cost", true},
 		{"the last candidate goes round once more", &franklinRow, rowtest.Rebuilt(&franklinRow,
 			func(m franklin) nodes.Machine { return &franklinSure{franklin: m} }), ring,
-			"by the order of the identities it takes", "cost", true},
+			"but this order of identities takes", "cost", true},
 		{"the last round is a whole one", &dolevKlaweRodehRow, rowtest.Rebuilt(&dolevKlaweRodehRow,
 			func(m dolevKlaweRodeh) nodes.Machine { return &dolevWhole{m} }), ring,
-			"by the order of the identities it takes", "cost", true},
+			"but this order of identities takes", "cost", true},
 		{"heartbeats go on after giving way", &omegaEfficientRow, rowtest.Rebuilt(&omegaEfficientRow,
 			func(m omegaEfficient) nodes.Machine { return &efficientBeats{m} }), healed,
 			"sent by others than the leader while all agreed on it", "senders", false},
@@ -130,13 +130,13 @@ func judgedMutants(t testing.TB) []judgedMutant {
 			o := &omega{patience: patienceOf(c), leader: nodes.None}
 			o.grow = 0
 			return o
-		}), late, "in which that was up and nothing went wrong", "stability", false},
+		}), late, "without faults; if no message takes longer", "stability", false},
 		{"patience never grows", &omegaEfficientRow, impatient(&omegaEfficientRow,
 			func(c nodes.Config) nodes.Machine {
 				o := &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
 				o.grow = 0
 				return o
-			}), late, "in which that was up and nothing went wrong", "stability", false},
+			}), late, "without faults; if no message takes longer", "stability", false},
 	}
 }
 

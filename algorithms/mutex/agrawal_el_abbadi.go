@@ -19,13 +19,13 @@ var agrawalRow = row.Row{
 		Options:  []nodes.Option{retryOfVotes},
 		Detects:  "heartbeat",
 		// A suspected node loses the votes that it has, so it must be down: otherwise two may be inside. Fence
-		// numbers would not help. An arbiter could number its loans, and a node could enter with a number
-		// above the numbers of its quorum. But a node that has lost its vote tells nobody the number under which it
-		// is inside. Another, whose quorum shares only that arbiter, might take a lower one. Telling all
-		// arbiters before one enters would cost two messages more for each.
+		// numbers would not help. An arbiter could number its loans, and a node could enter with a number above the
+		// numbers of its quorum. But a node that has lost its vote tells nobody the number under which it is
+		// inside. Another node, whose quorum shares only that arbiter, might take a lower number. If nodes told all
+		// arbiters before they entered, that would cost two more messages for each.
 		Safe: nodes.NoAmnesia | nodes.PerfectDetector,
-		// It goes on while the live nodes contain a quorum. They do if fewer nodes are down than a path has
-		// members; otherwise it depends on which. Losses cost it time.
+		// The algorithm goes on while the live nodes contain a quorum. They do if fewer nodes are down than a path
+		// has members; otherwise that depends on which nodes are down. Losses of messages cost only time.
 		Live: nodes.NoCrash,
 		// Two waits, of up to 5/4 of the retry, make up for losses, beside the time of the detector. By the
 		// first, each waiting node has asked all its arbiters anew: it knows which votes it was lent, votes
@@ -54,7 +54,7 @@ var agrawalRow = row.Row{
 				One:        alone,
 				Saturated:  contended,
 				Any:        contended,
-				Delay:      row.Between(1, 2), // as Maekawa's
+				Delay:      row.Between(1, 2), // as in maekawa
 			}
 		},
 		Symbols: []row.Symbol{{Name: "K", Says: "nodes on the longest path from the root to a leaf",
@@ -90,14 +90,15 @@ var agrawalRow = row.Row{
 	},
 }
 
-// retryOfVotes allows for other nodes that come first: nothing bounds how often, and twice for each is rare.
+// retryOfVotes allows for two entries of each other node that come first: nothing bounds their number, but
+// more are rare.
 var retryOfVotes = retryFor("2N(2T+hold)",
 	func(c nodes.Config, d nodes.Delays) time.Duration { return 2 * queued(c, d) })
 
-// eachMember is the identity of a kind that each member of a quorum sends or gets in each entry.
+// eachMember is the identity of a kind of message that each member of a quorum sends or gets in each entry.
 func eachMember(kind string) row.Identity {
 	return row.Identity{
-		Says: kind + " >= members of the smallest path, but for itself, times entries",
+		Says: kind + " >= (k-1) entries, with k nodes on the shortest path",
 		Holds: func(c nodes.Config, t row.Tally) bool {
 			least, _ := remoteMembers(c.N)
 			return float64(t.Sent[kind]) >= least*float64(t.Entries)
@@ -121,22 +122,22 @@ func remoteMembers(n int) (least, most float64) {
 // distributed mutual exclusion", ACM TOCS 9(1), 1991.
 //
 // The nodes form a binary tree, a heap. A quorum is the nodes of a path from the root to a leaf; paths to
-// leaves from both of its children may replace a node that is not a leaf. (A node with one child adds
-// nothing to the quorums of that, and is left out.) Each node asks the path that it is on itself, and goes
+// leaves from both of its children may replace a node that is not a leaf. (A node with one child is left out
+// of quorums: it adds nothing to those of its child.) Each node asks the path that it is on itself, and goes
 // round nodes that its failure detector suspects. A leaf has no substitute: the node waits, or takes another
 // path. Votes are lent, inquired about and given back as in Maekawa's algorithm.
 //
-// Any two quorums meet, for any suspicions. Take two quorums below a node. Either both have the node, or one
-// has paths from both children. The other has a path from one of them, and by induction these two meet.
-// Hence mutual exclusion: an arbiter lends its vote to one at a time, and remembers the borrower over a
-// crash.
+// Any two quorums meet, whatever nodes are suspected. Take two quorums below a node. Either both have the
+// node, or one has paths from both children. The other has a path from one of them, and by induction these
+// two meet. Hence mutual exclusion: an arbiter lends its vote to one node at a time, and remembers the
+// borrower over a crash.
 //
 // The paper leaves open what becomes of a vote that was lent to a node that crashed. Here the arbiter takes
-// it back when it suspects the node, and takes no request of it until it trusts it again. If nobody noticed
-// the crash, the vote is still lent to a request that is over; the same holds after the loss of a RELEASE. A
-// waiting node asks again from time to time, which makes up for losses: an arbiter answers as before, and
-// asks its borrower, whose request may be over. A node that gets LOCKED or INQUIRE for a request that is
-// over sends RELEASE again.
+// it back when it suspects the node, and takes no request of that node until it trusts the node again. If
+// nobody noticed the crash, the vote is still lent to a request that is over; the same holds after the loss
+// of a RELEASE. A waiting node asks again from time to time, which makes up for losses: an arbiter answers as
+// before, and asks its borrower, whose request may be over. A node that gets LOCKED or INQUIRE for a request
+// that is over sends RELEASE again.
 type agrawal struct {
 	maekawa
 	retry     time.Duration
@@ -194,8 +195,8 @@ func (m *agrawal) ask(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
 	env.SetTimer(waiting, m.retry, m.retry+m.retry/4)
 }
 
-// Timeout asks all again whose votes are missing, also substitutes for a node that is back. A substitute's
-// vote may be lent to us and the LOCKED lost: others would wait for it.
+// Timeout asks all nodes again whose votes are missing, even substitutes for a node that is back: a
+// substitute may have lent us its vote in a LOCKED that was lost, and others would wait for that vote.
 func (m *agrawal) Timeout(env *nodes.Env, _ nodes.Timer) {
 	for _, v := range m.votes {
 		if !v.Held && !m.suspected.Has(v.Arbiter) {
@@ -267,10 +268,10 @@ func (m *agrawal) requested(env *nodes.Env, s stamp) {
 		a.admit(env, s)
 	case a.queue[0] == s && s.before(a.lent):
 		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, a.serial})
-		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, 0}) // is it over?
+		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, 0}) // asks whether the request that has the vote is over
 	default:
 		env.Resend(s.ID, maekawaFailed{s.Clock})
-		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, 0}) // is it over?
+		env.Resend(a.lent.ID, maekawaInquire{a.lent.Clock, 0}) // asks whether the request that has the vote is over
 	}
 }
 

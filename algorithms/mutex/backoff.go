@@ -48,8 +48,8 @@ var backoffRow = row.Row{
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
 		{Figure: row.PublishesPerEntry, Source: "derived: one on the shared medium, N-1 answers",
 			Load: "sequential", Multicast: true, Value: formula(func(n float64) float64 { return n })},
-		{Figure: row.ClientDelayHops, Source: "derived: an attempt and its answers", Load: "sequential",
-			Sizes: nine, Value: exactly(2)},
+		{Figure: row.ClientDelayHops, Source: "derived: one hop of an attempt, and one of its answers",
+			Load: "sequential", Sizes: nine, Value: exactly(2)},
 	}),
 	Faults: beside(slices.Concat(
 		under(blocks, "every entry needs an answer of the dead node", "dead-idle", "dead-waiter", "dead-holder"),
@@ -74,7 +74,7 @@ var slotOption = nodes.Option{Name: "slot", Default: "2ms",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Microsecond, time.Minute, "2ms")
 	},
-	// As the slot of Ethernet, it is to be longer than the time within which two attempts collide.
+	// Like the slot of Ethernet, the slot has to be longer than the time within which two attempts collide.
 	Bound: &nodes.TimeoutBound{Answer: "2T",
 		Answers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message },
 		Suits:   func(_ nodes.Config, d nodes.Delays) time.Duration { return min(2*d.Message/4*5, time.Minute) }}}
@@ -87,19 +87,19 @@ const mostDoublings = 10
 // message to all peers stands for what all stations hear (--multicast makes it one publish), and a JAM for
 // the collision.
 //
-// To enter, a node tells all peers of its attempt. A peer that neither tries nor is inside answers CLEAR;
-// one that does answers JAM, even if its own attempt is later. With CLEAR from all the node enters; with a
-// JAM it gives the attempt up and makes the next after a random time. That is at most a slot after the
-// first failure, and twice as long after each further one, up to 1024 slots (truncated binary exponential
-// backoff); an entry sets it back. Nobody keeps a queue or sends anything on leaving. A station of an
-// Ethernet gives up after 16 attempts, and its times are whole slots; here it never gives up, and any time
+// To enter, a node tells all peers of its attempt. A peer that neither tries nor is inside answers CLEAR; any
+// other peer answers JAM, even if its own attempt is later. With CLEAR from all the node enters; with a JAM
+// it gives the attempt up and makes the next after a random time. That time is at most a slot after the first
+// failure, and twice as long after each further one, up to 1024 slots (truncated binary exponential backoff).
+// After an entry the limit is a slot again. Nobody keeps a queue or sends anything on leaving. A station of
+// an Ethernet gives up after 16 attempts, and its times are whole slots; here it never gives up, and any time
 // within the limit is drawn. A station that senses a carrier waits until it ends; here it backs off, since
 // silence sends no message.
 //
-// Mutual exclusion: of two nodes inside, each would have had CLEAR of the other. A node that answers CLEAR
+// Mutual exclusion: of two nodes inside, each would have had CLEAR from the other. A node that answers CLEAR
 // is not trying, so its own attempt begins after that; and the attempt that it answers has begun. So each
 // attempt would have begun before the other. Answers name the attempt, and an attempt the incarnation of the
-// node, so no answer to an earlier one counts. This assumes nothing of time or order.
+// node, so no answer to an earlier attempt counts. This assumes nothing about time or order.
 //
 // Progress is by chance, and has no bound: the fewer others try, the likelier an attempt is the only one,
 // and the longer the failures, the fewer try. A node that has just left tries again at once, while the

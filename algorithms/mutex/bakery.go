@@ -80,8 +80,9 @@ var bakeryFaults = withoutTimeouts(
 // 17(8), 1974, over messages as D. W. Jones describes it: each node serves its own two variables.
 //
 // To enter, a node raises its hand (choosing), takes a number one higher than all that it has read, and
-// lowers its hand. Then it waits for each peer until its hand is down, and after that until its number is 0
-// or comes after ours: the lower number comes first, and IDs break ties. To leave, it sets its number to 0.
+// lowers its hand. Then it waits for each peer until the peer's hand is down, and after that until the peer's
+// number is 0 or comes after ours: the lower number comes first, and IDs break ties. To leave, it sets its
+// number to 0.
 //
 // Mutual exclusion: once i has passed j, its number comes before any that j has until i leaves. Node i saw
 // j's hand down after it had taken its own number, and after that it saw j's number. If j still has the
@@ -89,10 +90,10 @@ var bakeryFaults = withoutTimeouts(
 // i saw it down, so it read i's number and took a higher one. If both were inside, each would come before
 // the other.
 //
-// A waiting node reads again after some time. It does so under one tag, since a peer may be passed as soon
-// as it was once seen as it must be. It reads only the last of the peers ahead: when that has left, the
-// others most often have too, and all of them are read once more. The order in which peers are awaited is
-// free.
+// A waiting node reads again after some time. All reads of a wait have one tag, so a late answer counts: one
+// answer that does not keep the node waiting is enough to pass a peer. The node reads only the last of the
+// peers ahead: when that peer has left, the others most often have too, and all of them are read once more.
+// The order in which peers are awaited is free.
 //
 // A node that comes up again after a crash begins with its hand down and the number 0, as if it had left. It
 // reads everything anew, under tags that no earlier answer has.

@@ -19,10 +19,12 @@ var bakeryNoChoosingRow = row.Row{
 	Spec:    bakerySpec("bakery-no-choosing", lacksHands),
 	Aliases: []string{"no-choosing"}, Family: "registers",
 	Source: "Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002: the " +
-		"bakery without the hands that customers raise",
-	Summary: "As bakery, but nobody says that it is taking a number, and nobody waits for that.",
+		"bakery without the choosing flags",
+	Summary: "As bakery, but without the choosing flags.",
 	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost { return rereading("4(N-1), and 2 for each read again", 4*peers(c)) },
+		Cost: func(c nodes.Config) row.Cost {
+			return rereading("4(N-1), plus 2 for each repeated read", 4*peers(c))
+		},
 		Identities: []row.Identity{
 			readsOfAll(2),
 			counts("value = read"),
@@ -45,7 +47,7 @@ var bakeryTiesRow = row.Row{
 	Spec:    bakerySpec("bakery-ties", lacksTies),
 	Aliases: []string{"no-tie-break"}, Family: "registers",
 	Source: "Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002: the " +
-		"bakery without a rule for ties that all share",
+		"bakery without a common tie-break rule",
 	Summary: "As bakery, but of two nodes with the same number each takes itself to be first.",
 	Mutex: &row.Exclusion{
 		Cost:       bakeryRow.Mutex.Cost,

@@ -29,11 +29,11 @@ var bakeryPriority = nodes.Option{
 func bakeryCost(c nodes.Config) row.Cost {
 	switch {
 	case priorityOf(c) != byStamp:
-		return rereading("4(N-1), and 2 for each read again", 4*peers(c))
+		return rereading("4(N-1), plus 2 for each repeated read", 4*peers(c))
 	case trees[c.Value(readsOption)] != "":
-		return rereading("6(N-1), and 2 for each read again, or 2(N-1) of all", 6*peers(c))
+		return rereading("6(N-1), plus 2 for each repeated read, or 2(N-1) to read all", 6*peers(c))
 	}
-	return rereading("6(N-1), and 2 for each read again", 6*peers(c))
+	return rereading("6(N-1), plus 2 for each repeated read", 6*peers(c))
 }
 
 // bakeryRanked is the bakery with a priority other than numbers. For Ricart and Agrawala's algorithm and for

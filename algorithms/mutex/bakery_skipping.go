@@ -11,10 +11,10 @@ import (
 // nodes try several times, and then take a silent peer for failed. Likewise, a peer here that leaves more
 // than --give-up tries in a row unanswered is skipped: it is not read any more until it is heard of.
 //
-// That is safe if the skipped peer is dead, even if it comes up later. It is outside then, and before it
-// takes a number it reads ours, which is lower; by its read it is heard of. But a slow owner, or one whose
-// answers are lost, may be inside. So safety needs messages that are not lost and take bounded time, as in
-// any algorithm that acts on silence. A pause of the holder breaks it: two are inside.
+// That is safe if the skipped peer is dead, even if it comes up later. Such a peer comes up outside, and
+// before it takes a number it reads ours, which is lower; that read shows that it is up. But a slow owner, or
+// one whose answers are lost, may be inside. So safety needs messages that are not lost and take bounded
+// time, as in any algorithm that acts on silence. A pause of the holder breaks it: two are inside.
 var (
 	bakeryGiveUp = nodes.Option{Name: giveUpOption.Name, Usage: giveUpOption.Usage, Default: neverGivesUp,
 		Check: func(c nodes.Config, value string) error {
@@ -24,8 +24,7 @@ var (
 			case value == "0":
 				return errors.New("a peer has at least one try: write never if nobody is to be given up")
 			case priorityOf(c) != byStamp:
-				return errors.New("nobody is given up with another priority than stamp: leave it out, or write " +
-					"--priority stamp")
+				return errors.New("it needs --priority stamp: leave out --give-up or --priority")
 			case trees[c.Value(readsOption)] != "":
 				return errors.New("along a tree a node answers for those below it, so none can be skipped: leave it " +
 					"out, or write --reads together")

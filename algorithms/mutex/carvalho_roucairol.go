@@ -53,8 +53,8 @@ var carvalhoRoucairolRow = row.Row{
 }
 
 // keptOn is the outcome of losses where permissions are kept.
-const keptOn = "a node that waits for a lost message waits for ever; one with all permissions goes on " +
-	"until it is asked (P), as it mostly is (B)"
+const keptOn = "the receiver of a lost message waits for ever; a node with all permissions enters until a " +
+	"peer asks for one (P), and then all wait (B)"
 
 // keptPermissions is the cost of an algorithm whose nodes keep permissions.
 func keptPermissions(c nodes.Config) row.Cost {

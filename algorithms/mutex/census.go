@@ -17,14 +17,15 @@ import (
 //
 // It is the first phase of L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998, but needs all
 // unsuspected nodes as well as a majority: what has to be found is held by one node, not by a majority. The
-// following holds as long as rows ignore epochs below c.epoch, and everything while c.joining:
+// following holds as long as algorithms ignore messages of epochs below c.epoch, and all messages while
+// c.joining:
 //
 //  1. No epoch is completed twice: node i takes only epochs equal to i modulo N, each above its promise, and
 //     counts only answers to its present incarnation.
-//  2. Some node has answered both of two completed epochs, since majorities meet, and the lower one first,
-//     by its promise. So once an epoch is complete, fewer than half of the clients can ever heed a lower
-//     one. The node that completes the higher one hears, from that node, what it knew of the lower one. Of
-//     two sides of a partition only one completes any.
+//  2. Some node has answered both of two completed epochs, since majorities meet, and the lower one first, by
+//     its promise. So once an epoch is complete, fewer than half of the clients can ever heed a lower one.
+//     The node that completes the higher one hears, from that node, what it knew of the lower one. Only one
+//     of two sides of a partition can complete an epoch.
 //  3. With a perfect failure detector no live node heeds an epoch any more when a higher one is complete: it
 //     has answered; or it was down, and has come up since.
 //
@@ -33,16 +34,16 @@ import (
 // census waits for its answer, or it hears of the asker's promise. Both suspect each other only if each was
 // down in the present life of the other.
 //
-// A node that has lost its promise promises nothing until it has joined, which takes answers of at least
-// half of the clients beside it. A majority that it was part of has at least N/2 other members, rounded
-// down. So one of these has answered, and tells of the promise that was forgotten. That is the recovery of
-// B. Liskov and J. Cowling, "Viewstamped replication revisited", MIT-CSAIL-TR-2012-021.
+// A node that has lost its promise promises nothing until it has joined, which takes answers of at least half
+// of the other clients. A majority that it was part of has at least N/2 other members, rounded down. So one
+// of these has answered, and tells of the promise that was forgotten. That is the recovery of B. Liskov and
+// J. Cowling, "Viewstamped replication revisited", MIT-CSAIL-TR-2012-021.
 //
 // Asks are repeated until they are answered, so messages may be lost, doubled and late.
 type census[Report any] struct {
 	epoch     uint64 // promised: lower ones are ignored
 	open      bool   // we ask, in the epoch asked
-	asked     uint64 // 0: we ask in order to join
+	asked     uint64 // the epoch that we ask for; 0: we ask in order to join
 	joining   bool   // we are up again, and take no part yet
 	forgot    bool   // we have lost our promise
 	answered  nodes.Set
@@ -56,12 +57,12 @@ type (
 		Epoch uint64 // to be promised; 0: the sender wants to join
 		Life  uint32 // the incarnation of the sender
 	}
-	censusAnswer[Report any] struct { // answers it
-		Epoch, Promised uint64 // as asked; as promised by the sender
+	censusAnswer[Report any] struct { // answers a censusAsk
+		Epoch, Promised uint64 // the epoch of the question; the epoch that the sender has promised
 		Life            uint32 // the incarnation that asked
 		Report          Report
 	}
-	censusPromise struct{ Epoch uint64 } // is saved
+	censusPromise struct{ Epoch uint64 } // what a node saves
 )
 
 // censusKinds are the kinds of message that an algorithm with a census has besides its own.
@@ -81,7 +82,8 @@ var retryOption = nodes.Option{Name: "retry", Default: "100ms",
 		return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
 	}}
 
-// retryFor is retryOption for an algorithm that may wait so long for an answer though nothing is lost.
+// retryFor is retryOption for an algorithm that may wait for an answer as long as wait says, though nothing
+// is lost.
 func retryFor(formula string, wait func(c nodes.Config, d nodes.Delays) time.Duration) nodes.Option {
 	o := retryOption
 	o.Bound = &nodes.TimeoutBound{Answer: formula, Answers: wait,
@@ -91,10 +93,10 @@ func retryFor(formula string, wait func(c nodes.Config, d nodes.Delays) time.Dur
 
 var (
 	retryOfCensus = retryFor("2T", func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message })
-	// A coordinator tells a waiting client so at once, and repeats its grant.
+	// A coordinator tells a client at once that its request waits, and repeats its grant.
 	retryOfGrant = retryFor("2T+hold",
 		func(_ nodes.Config, d nodes.Delays) time.Duration { return 2*d.Message + d.Hold })
-	// A waiting node is not told so, and all others may come first.
+	// A node is not told that its request waits, and all others may come first.
 	retryOfTurn  = retryFor("T+N(T+hold)", turn)
 	retryOfQueue = retryFor("N(2T+hold)", queued)
 )
@@ -133,7 +135,7 @@ func (c *census[R]) recover(env *nodes.Env, saved nodes.Message) {
 		return
 	}
 	c.forgot = false
-	c.raise(env, max(c.epoch, uint64(env.Incarnation()))) // nobody else knows what was promised
+	c.raise(env, max(c.epoch, uint64(env.Incarnation()))) // no other client knows our promise
 }
 
 // begin begins a census, with our own report, and reports whether it is complete. It must not be called
@@ -190,7 +192,7 @@ func (c *census[R]) again(env *nodes.Env) {
 // answer answers a peer with our report, and reports whether the answer promises a new epoch.
 func (c *census[R]) answer(env *nodes.Env, from nodes.ID, m censusAsk, own R) (promised bool) {
 	if c.forgot || m.Epoch == 0 && c.suspected.Has(from) {
-		return false // it asks again
+		return false // the peer asks again
 	}
 	promised = c.raise(env, m.Epoch)
 	env.Send(from, censusAnswer[R]{m.Epoch, c.epoch, m.Life, own})
@@ -283,10 +285,11 @@ var minorityKeeps, minorityWaits = &row.Minority{Within: retryTime, Keeps: true}
 func retryTime(c nodes.Config) time.Duration { return 2 * c.Duration(retryOption) }
 
 // fence returns the fence number of the serial-th entry of an epoch, from 1 to mostSerial. Fence numbers rise
-// with the epoch, and within one with the serial. A thousand epochs of every node fit in.
+// with the epoch, and within one with the serial. They have room for a thousand epochs of every node.
 func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | serial }
 
-// epochsOf returns the epochs of fence numbers. Each has one token or coordinator, as one says.
+// epochsOf returns how to read the epoch from a fence number. An epoch has only one token, coordinator or
+// view: one says which.
 func epochsOf(one string) row.Epochs {
 	return row.Epochs{One: one,
 		Of: func(c nodes.Config, fence uint64) uint64 { return fence >> serialBits(c.N) }}
@@ -296,6 +299,6 @@ func epochsOf(one string) row.Epochs {
 func mostSerial(n int) uint64 { return 1<<serialBits(n) - 1 }
 
 func serialBits(n int) int {
-	const epochs = 10 // bits, beside the bits of the node
+	const epochs = 10 // bits of an epoch number, besides those for its node
 	return min(20, bits.Len64(nodes.MostFence)-epochs-bits.Len(uint(n)))
 }

@@ -11,11 +11,11 @@ import (
 // of a request may yet be served before it: its own request may be the first to arrive. The queue of a
 // server is first come, first served, and not first asked, unless messages are delivered in causal order.
 //
-// With --delivery causal they are. A request names the latest request of each client that its sender knew
-// of, and the server takes it once it has taken all of them. That is causal delivery with the server as the
-// one destination, after A. Schiper, J. Eggli and A. Sandoz, "A new algorithm to implement causal ordering",
-// WDAG 1989. Further dependencies need not be named: the server takes each of the named requests after its
-// own.
+// With --delivery causal they are. A request names the latest request of each client that its sender knew of,
+// and the server takes it once it has taken all of them. That is causal delivery with the server as the one
+// destination, after A. Schiper, J. Eggli and A. Sandoz, "A new algorithm to implement causal ordering", WDAG
+// 1989. Further dependencies need not be named: the server takes each of the named requests after all that
+// this one names in turn.
 //
 // A request that is lost keeps back all that depend on it.
 
@@ -29,8 +29,8 @@ type (
 
 var deliveryOption = nodes.Option{
 	Name: "delivery",
-	Usage: "how requests are delivered to the server: as they arrive; the same, and clients tell each other " +
-		"that they have asked; or after all that their senders knew of",
+	Usage: "delivery of requests to the server: in order of arrival; the same, while clients tell each other " +
+		"of requests; or in causal order",
 	Values:  []string{"arrival", "told", "causal"},
 	Default: "arrival",
 }
@@ -115,7 +115,7 @@ func (c *causalCoordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Messa
 			c.behind = slices.Delete(c.behind, at, at+1)
 			c.taken[next.From] = max(c.taken[next.From], next.Of.Number)
 			c.coordinator.Receive(env, next.From, centralRequest{next.Of.Number})
-			at = -1 // others may have waited for this one
+			at = -1 // start again: others may have waited for this one
 		}
 	}
 }

@@ -54,8 +54,8 @@ var centralFailoverRow = row.Row{
 }
 
 // failover is the central algorithm with the coordinator among the clients. Another client takes over when
-// it is suspected. In the words of the lecture notes of Temple University, "each process knows its own state
-// at the time of the failure and can communicate it to the new manager".
+// the coordinator is suspected. In the words of the lecture notes of Temple University, "each process knows
+// its own state at the time of the failure and can communicate it to the new manager".
 //
 // The coordinator of epoch e is client e modulo N. In epoch 0 it serves from the start. When it is
 // suspected, the lowest client that is not (see candidate) begins a census, by which it takes an epoch of
@@ -68,9 +68,9 @@ var centralFailoverRow = row.Row{
 //
 // Mutual exclusion, with a perfect failure detector: within an epoch it holds as in central-queued. When an
 // epoch is complete, no live client heeds a grant of a lower one (see census). A client that had entered by
-// one was asked and said so, unless it has left or is down. The resource is granted again when it has left
-// or crashed. If the detector is wrong, two may be inside: a client may have been suspected and so not
-// asked, or its grant taken back. A resource that demands fence numbers refuses that client, even if the
+// such a grant was asked and said so, unless it has left or is down. The resource is granted again when it
+// has left or crashed. If the detector is wrong, two may be inside: a client may have been suspected and so
+// not asked, or its grant taken back. A resource that demands fence numbers refuses that client, even if the
 // detector is wrong: fence numbers rise with epochs, and no epoch is completed twice, so grants are numbered
 // in the order in which they were made. Nothing else is needed: lost, late or doubled messages and clients
 // that restart without memory do no harm.
@@ -81,16 +81,16 @@ var centralFailoverRow = row.Row{
 type failover struct {
 	census[failoverReport]
 	follower
-	grantQueue        // of the coordinator
+	grantQueue        // used by the coordinator
 	serving    bool   // we are the coordinator
 	lowest     bool   // we serve without waiting for a census
 	calls      bool   // a request of ours that waits too long calls an election, and suspicions do not
 	number     uint64 // of our latest request
 	state      nodes.ClientState
 	stamp      uint64 // the highest fence number that we had seen when we asked
-	fence      uint64 // the highest that we have seen
+	fence      uint64 // the highest fence number that we have seen
 	ticking    bool
-	waited     uint64 // our request at the last tick
+	waited     uint64 // the number of our latest request at the last tick
 	granted    uint64 // the serial of the latest grant at the last tick
 }
 
@@ -259,7 +259,7 @@ func (f *failover) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// told takes an answer: in our census, to our joining, or of a client that we could not ask before.
+// told takes an answer to our census or to our joining, or one of a client that we could not ask before.
 func (f *failover) told(env *nodes.Env, from nodes.ID, m censusAnswer[failoverReport]) {
 	epoch, joining := f.epoch, f.joining
 	complete := f.hear(env, from, m)

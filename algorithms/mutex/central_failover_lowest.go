@@ -7,12 +7,12 @@ import (
 	"turnstile/nodes/row"
 )
 
-// central-failover-lowest is what one writes before thinking of clients inside: the new coordinator serves
-// at once, and takes reports as they come. It is known to be broken, and here to show what the census of
-// central-failover is for.
+// central-failover-lowest is a first attempt that does not think of clients inside: the new coordinator
+// serves at once, and takes reports as they come. It is known to be broken, and here to show what the census
+// of central-failover is for.
 //
-// It is not safe: the coordinator may crash while a client is inside, and the next one does not know it.
-// Nor do clients agree on one coordinator that suspect different nodes.
+// It is not safe: the coordinator may crash while a client is inside, and the next one does not know it. Nor
+// do clients that suspect different nodes agree on one coordinator.
 var centralFailoverLowestRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "central-failover-lowest",
@@ -29,7 +29,7 @@ var centralFailoverLowestRow = row.Row{
 		Grace:       centralFailoverRow.Grace,
 	},
 	Aliases: []string{"lowest"}, Family: "centralized",
-	Source: "none: what one writes before thinking of clients inside",
+	Source: "no source: the lowest node takes over without asking whether a client is inside",
 	Summary: "As central-failover, but the lowest client that is not suspected grants at once, without " +
 		"a census.",
 	Mutex: &row.Exclusion{
@@ -49,7 +49,8 @@ var centralFailoverLowestRow = row.Row{
 			"client is inside (X)",
 			"dead-coordinator", "each-in-turn", "dead-holder", "dead-idle", "dead-waiter", "restarts",
 			"amnesia", "empty-coordinator"),
-		under(recovers|blocks|breaks, "as restarts (L, X), and as central-failover (B)", "empty-restarts"),
+		under(recovers|blocks|breaks, "as under the plan restarts (L, X); or all wait, as under "+
+			"central-failover (B)", "empty-restarts"),
 		under(recovers|breaks, "each side of a cut has a coordinator that asks nobody, and a wrong suspicion "+
 			"makes one as well (X)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
 			"one-way", "bridge", "majority-ring", "lossy-links", "flaky-links", "broker-restart", "split-brokers",

@@ -41,7 +41,8 @@ func (f *failover) note(id nodes.ID, r failoverReport) {
 	}
 }
 
-// asks takes the request of a client. While our census is open, it counts as reported.
+// asks takes the request of a client. While our census is open, the request replaces what the client has
+// reported.
 func (f *failover) asks(env *nodes.Env, from nodes.ID, number uint64) {
 	switch {
 	case !f.serving:

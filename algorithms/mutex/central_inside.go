@@ -20,9 +20,9 @@ var centralInsideRow = row.Row{
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			if c.N == 1 {
-				return always("3, node 0: 0", row.Exactly(0), row.Exactly(0))
+				return always("3, or 0 for the coordinator", row.Exactly(0), row.Exactly(0))
 			}
-			return always("3, node 0: 0", row.Between(0, 3), row.Between(1, 2))
+			return always("3, or 0 for the coordinator", row.Between(0, 3), row.Between(1, 2))
 		},
 		Exact: func(nodes.Config, bool) row.EntryCost {
 			return func(entrant nodes.ID) int { return 3 * int(min(1, entrant)) } // node 0 is the coordinator

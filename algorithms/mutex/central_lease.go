@@ -42,7 +42,7 @@ var centralLeaseRow = row.Row{
 			cost.Renewal = repeatOf(c)
 			return cost
 		},
-		Bypass:     peers, // a client that is granted too late asks anew
+		Bypass:     peers, // a client whose lease ends before it hears of the grant is queued anew
 		Fair:       undisturbed,
 		Identities: []row.Identity{counts("release = entries"), counts("grant >= entries")},
 	},
@@ -61,9 +61,10 @@ var centralLeaseRow = row.Row{
 			"restarts"),
 		under(recovers|starves, "a client that has forgotten its numbers begins them again, so its requests "+
 			"pass for copies (P, that client)", "amnesia"),
-		under(recovers|starves|blocks, "as amnesia, and these clients may be all", "empty-restarts"),
-		under(recovers|starves|blocks|breaks, "a server that has forgotten gives numbers out again, so no "+
-			"resource can tell an old holder (X)", "empty-coordinator"),
+		under(recovers|starves|blocks, "as under the plan amnesia; all clients wait if all have forgotten (B)",
+			"empty-restarts"),
+		under(recovers|starves|blocks|breaks, "a server with amnesia reuses fence numbers, so the resource "+
+			"cannot tell an old holder from a new one (X)", "empty-coordinator"),
 		under(blocks, "all clients ask the server, and none takes its place", "dead-coordinator"),
 	)),
 }
@@ -78,7 +79,8 @@ var leaseOption = nodes.Option{Name: "lease", Default: "500ms",
 		Answers: func(c nodes.Config, d nodes.Delays) time.Duration { return repeats * queued(c, d) },
 	}}
 
-// leaseCovers is the least length of a lease: meanwhile the grant and the first renewal travel.
+// leaseCovers is the least length of a lease: in that time the grant travels and, a third of a lease later,
+// the first renewal.
 func leaseCovers(_ nodes.Config, d nodes.Delays) time.Duration { return repeats * d.Message }
 
 // repeats is how often in a lease a client repeats its latest message.
@@ -93,20 +95,19 @@ func repeatOf(c nodes.Config) time.Duration { return c.Duration(leaseOption) / r
 //
 // As in the algorithm of the central server, a client sends a request and waits for its grant, and sends a
 // release when it leaves. But the server takes a grant back when the lease is over. Three times in a lease a
-// client repeats itself: while it waits its request, in case that or the grant was lost; while it is inside
-// a renewal, with which the lease begins anew. It looks at no clock, so it does not know that its lease is
-// over.
+// client sends again: while it waits, its request, in case the request or the grant was lost; while it is
+// inside, a renewal, with which the lease begins anew. It looks at no clock, so it does not know that its
+// lease is over.
 //
-// Mutual exclusion holds while the holder is heard of in time. A holder that stands still for longer than
-// its lease goes on inside when it wakes up, though the next is inside: no server can prevent that. But
-// grants are numbered, and a resource that demands the number (--fenced) refuses what the late holder
-// writes.
+// Mutual exclusion holds while the holder is heard of in time. A holder that stands still for longer than its
+// lease goes on inside when it wakes up, though the next client is inside: no server can prevent that. But
+// grants are numbered, and a resource that demands the number (--fenced) refuses what the late holder writes.
 
 type (
 	leaseRequest struct{ Number uint64 }         // asks to enter, for the Number-th time
 	leaseGrant   struct{ Number, Serial uint64 } // permits request Number, as the Serial-th lease of all
-	leaseRenewal struct{ Serial uint64 }         // begins that lease anew
-	leaseRelease struct{ Serial uint64 }         // ends it
+	leaseRenewal struct{ Serial uint64 }         // begins lease Serial anew
+	leaseRelease struct{ Serial uint64 }         // ends lease Serial
 	leaseNumber  struct{ Number uint64 }         // saved by a client
 )
 
@@ -120,7 +121,7 @@ type leaseClient struct {
 	server nodes.ID
 	repeat time.Duration // between two repeats
 	number uint64        // of our latest request
-	serial uint64        // of its lease; 0: we are not inside
+	serial uint64        // of our lease; 0: we are not inside
 	waits  bool
 }
 
@@ -203,7 +204,7 @@ func (l *leaseServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		case asked == l.Holder: // its grant may be lost
 			env.Resend(from, leaseGrant{m.Number, l.Serial})
 			return
-		default: // it is new, or its lease has ended before the client knew of it
+		default: // the request is new, or its lease has ended before the client knew of it
 			l.forget(from)
 			l.Queue = append(l.Queue, asked)
 		}
@@ -213,7 +214,7 @@ func (l *leaseServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		}
 		return
 	case leaseRelease:
-		if l.Holder == (ticket{}) || m.Serial != l.Serial { // of a lease that has ended
+		if l.Holder == (ticket{}) || m.Serial != l.Serial { // the release is of a lease that has ended
 			return
 		}
 		l.Over[l.Holder.Client] = l.Holder.Number

@@ -37,7 +37,7 @@ var centralQueuedRow = row.Row{
 		"repeated, and a failure detector tells clients of a dead server and the server of dead clients.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			cost := always("3, if it waits: 4", row.Exactly(3), row.Exactly(2))
+			cost := always("3, or 4 if the client waits", row.Exactly(3), row.Exactly(2))
 			if c.N > 1 {
 				cost.Saturated, cost.Any = row.Between(3, 4), row.Between(3, 4)
 			}
@@ -74,11 +74,11 @@ var centralQueuedRow = row.Row{
 // a release that never comes since its client has crashed and is up again. The coordinator skips requests of
 // suspected clients, and takes their grant back.
 //
-// Mutual exclusion holds because the coordinator grants again only when its last grant was given back, its
-// holder has asked anew, or it is suspected. In the first two cases the holder has left: its numbers rise,
-// and it gives back only what it does not use. In the third it is down, if the detector is right; and once
-// it is up again it has another number, and uses no older grant. If the detector is wrong, two may be
-// inside. A resource that demands fence numbers refuses the first then: the numbers of grants rise.
+// Mutual exclusion holds because the coordinator grants again only when its last grant was given back, or the
+// holder has asked anew or is suspected. In the first two cases the holder has left: its numbers rise, and it
+// gives back only what it does not use. In the third the holder is down, if the detector is right; and once
+// it is up again it has another number, and uses no older grant. If the detector is wrong, two may be inside.
+// A resource that demands fence numbers refuses the first then: the numbers of grants rise.
 //
 // A waiting client enters since each message is repeated until it has had its effect.
 
@@ -114,7 +114,7 @@ func (r *repeater) tick(env *nodes.Env) {
 }
 
 // again handles the end of the timer. open says whether there is something to repeat, number identifies it.
-// It reports whether that was open at the last tick as well.
+// again reports whether the same number was open at the last tick.
 func (r *repeater) again(env *nodes.Env, open bool, number uint64) bool {
 	if r.ticking = false; !open {
 		return false
@@ -131,7 +131,7 @@ type queuedClient struct {
 	server    nodes.ID // the coordinator
 	number    uint64   // of our latest request
 	state     nodes.ClientState
-	place     uint32 // at which our request waits; 0: unknown
+	place     uint32 // the position of our request in the queue; 0: unknown
 	suspected bool   // the coordinator is suspected
 }
 

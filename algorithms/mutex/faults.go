@@ -10,7 +10,7 @@ import (
 // is derived from the rules of the algorithm, and the runs of the fault matrix show it. If exclusion can
 // break, whether it does depends on the message schedule of a run, so other outcomes are listed too.
 
-// The outcomes, for short.
+// Short names of the outcomes.
 const (
 	recovers = row.Recovers
 	starves  = row.Starves
@@ -29,7 +29,7 @@ const (
 
 var under, beside = row.Under, row.Completed
 
-// Plans by sort. Most algorithms have one cell for each sort.
+// Names of fault plans, by kind of fault. Most algorithms have one cell for each kind.
 var (
 	losses = []string{"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"}
 	cuts   = []string{"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
@@ -38,7 +38,7 @@ var (
 )
 
 // The plans that need no special kind of message or node, by whether they act on nodes or on links. An
-// algorithm that is broken by itself is so under each.
+// algorithm that is broken without faults is broken under each of them.
 var (
 	nodePlans = []string{"dead-idle", "dead-waiter", "dead-holder", "each-in-turn", "holder-in-minority",
 		"holder-in-majority", "stopped-holder", "stopped-idle", "slow-node", "restarts", "amnesia",
@@ -48,8 +48,8 @@ var (
 		"broker-restart", "split-brokers", "stalled-connection", "reset-connections"}
 )
 
-// withoutTimeouts returns the cells of an algorithm that acts only on messages: its own, and common ones for
-// all other faults.
+// withoutTimeouts returns the cells of an algorithm that acts only on messages: those in own, and common
+// cells for all other faults.
 func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "no node acts on silence, so the others wait until it goes on",
@@ -88,8 +88,9 @@ func without(fault string, cells []row.FaultCell) []row.FaultCell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c row.FaultCell) bool { return c.Fault == fault })
 }
 
-// withCensus returns the cells of an algorithm that makes up for losses by a census: its own, and that it
-// recovers from all other faults. Under each of them five nodes have a majority, or get one again.
+// withCensus returns the cells of an algorithm that makes up for losses by a census: those in own, and cells
+// for all other faults, from which it recovers. Under each of them five nodes have a majority, or get one
+// again.
 func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "what the dead node held is made or granted again once a majority, and all nodes that "+
@@ -110,7 +111,7 @@ func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 }
 
 // suspecting returns the cells of an algorithm that repeats messages and whose coordinator heeds a failure
-// detector: its own, and that it recovers from all other faults.
+// detector: those in own, and cells for all other faults, from which it recovers.
 func suspecting(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "the coordinator takes back the grant of a client that it suspects, and skips its "+

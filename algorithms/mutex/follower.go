@@ -6,8 +6,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A follower is what a node knows of the elector beside it, if it has one: then only the leader takes a
-// census. A census still needs a majority to be complete, so a wrong leader does no harm.
+// A follower is what a node knows of the elector beside it, if it has one. With an elector, only the leader
+// takes a census. A census still needs a majority to be complete, so a wrong leader does no harm.
 type follower struct {
 	follows bool
 	leader  nodes.ID // chosen by the elector

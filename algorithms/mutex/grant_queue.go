@@ -12,7 +12,7 @@ import (
 type grantQueue struct {
 	holder claim    // the latest grant, zero once that is over
 	serial uint64   // of the last grant
-	queue  []claim  // the others that wait, the first to be served first
+	queue  []claim  // the other open requests, in the order of service
 	seen   []uint64 // by client: the number of its latest request
 	over   []uint64 // by client: its requests up to this number are over
 }

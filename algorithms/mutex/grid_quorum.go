@@ -53,7 +53,7 @@ var gridSelflessRow = row.Row{
 		Live:     gridQuorumRow.Live,
 	},
 	Aliases: []string{"selfless-grid"}, Family: "quorum",
-	Source: gridQuorumRow.Source + ", read with a row as the other nodes in it",
+	Source: gridQuorumRow.Source + ", read so that a node is not in its own quorum",
 	Summary: "As grid-quorum, but a node does not ask itself: in a grid of two rows the quorums of neighbours " +
 		"do not meet.",
 	Mutex: gridExclusion(),
@@ -81,7 +81,7 @@ func gridExclusion() *row.Exclusion {
 	others := func(c nodes.Config) int { return gridSize(c) - 1 }
 	return &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			// From RELEASE to ACK; one hop if no third node arbitrates between the two.
+			// From RELEASE to ACK: two hops, or one if the node that leaves or the next to enter sends the last ACK.
 			return always("3(K-1)", row.Exactly(float64(3*others(c))), row.Between(1, 2))
 		},
 		Symbols: []row.Symbol{{Name: "K", Says: "nodes in a row and a column of the grid", Value: gridSize}},
@@ -102,13 +102,13 @@ func gridSize(c nodes.Config) int {
 type gridQuorum struct {
 	selfless bool // we do not ask ourselves
 	asked    nodes.Set
-	awaiting nodes.Set  // those asked that have yet to acknowledge our request
+	awaiting nodes.Set  // the nodes that have yet to acknowledge our request
 	queue    []nodes.ID // senders of the requests that we have; the first was acknowledged
 }
 
 type (
 	gridRequest struct{} // asks to enter
-	gridAck     struct{} // permits it
+	gridAck     struct{} // permits the request
 	gridRelease struct{} // gives the permission back
 )
 

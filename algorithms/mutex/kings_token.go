@@ -19,7 +19,7 @@ var kingsTokenRow = row.Row{
 	Summary: "A node without the token asks all; only the node that has it then, the king, queues the " +
 		"request, and the queue goes with the token.",
 	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost { // tokens that come unasked are on top
+		Cost: func(c nodes.Config) row.Cost { // tokens that come unasked cost extra messages
 			cost := always("N, or 0 with the token", row.Between(0, float64(c.N)), row.Between(0, 1))
 			cost.One, cost.Saturated, cost.Any = row.Exactly(0), row.Unbounded(0), row.Unbounded(0)
 			return cost
@@ -63,7 +63,7 @@ type kingsToken struct {
 
 type (
 	kingRequest struct{} // asks for the token
-	kingToken   struct { // is the privilege
+	kingToken   struct { // is the token, the privilege to enter
 		Serial uint64 // how often it was sent
 		Queue  []nodes.ID
 	}
@@ -92,7 +92,7 @@ func (k *kingsToken) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case kingRequest:
 		if !k.has {
-			return // it is for the king
+			return // only the king queues a request
 		}
 		if k.queue = append(k.queue, from); !k.wants {
 			k.pass(env)
@@ -105,7 +105,7 @@ func (k *kingsToken) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		if k.wants {
 			env.Grant()
 		} else {
-			k.pass(env) // it comes unasked
+			k.pass(env) // the token comes unasked
 		}
 	default:
 		nodes.Unexpected(k, m)

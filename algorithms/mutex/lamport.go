@@ -24,8 +24,8 @@ var lamportRow = row.Row{
 		Cost: func(c nodes.Config) row.Cost {
 			return always("3(N-1)", row.Exactly(float64(3*(c.N-1))), row.Exactly(1))
 		},
-		// A peer that has received a request stamps its own later ones higher, so it enters at most once
-		// before it.
+		// A peer that has received a request stamps its own later ones higher, so the peer enters at most once
+		// before that request.
 		Bypass: peers,
 		Identities: []row.Identity{
 			counts("request = (N-1) entries", peers),
@@ -45,9 +45,9 @@ var lamportRow = row.Row{
 		under(recovers|breaks, "an acknowledgement that overtakes a request lets two in (Lamport 1978 assumes "+
 			"links that keep messages in order)", "overtaking"),
 		under(blocks|breaks, "as lossy-links (B), or as overtaking (X)", "flaky-links"),
-		under(starves|blocks, "all have left when a node comes up with an empty queue, so exclusion "+
-			"holds; the others wait for answers that were lost (B), and may let in the node that begins "+
-			"again, which then goes on alone (P, the others)", "each-in-turn", "restarts", "amnesia"),
+		under(starves|blocks, "nobody is inside when a node restarts with an empty queue, so exclusion "+
+			"holds; the others wait for lost answers (B), while the restarted node may keep entering alone "+
+			"(P, the others)", "each-in-turn", "restarts", "amnesia"),
 		under(recovers|starves|blocks|breaks, "a node that comes up with an empty queue may enter "+
 			"while another is inside (X); otherwise as restarts, or nothing was lost (L)", "empty-restarts"),
 	),
@@ -69,15 +69,15 @@ var lamportRow = row.Row{
 type lamport struct {
 	clock    uint64    // the highest stamp seen or used
 	ours     stamp     // our request; zero while we are neither waiting nor inside
-	inside   bool      // and it was granted
-	awaiting nodes.Set // the peers that have yet to acknowledge it
+	inside   bool      // our request was granted
+	awaiting nodes.Set // the peers that have yet to acknowledge our request
 	queue    []stamp   // all requests that are not released, in order
 	seen     []uint64  // by peer: the clock of its latest request
 }
 
 // In the paper, acknowledgements and releases have stamps of their own. Here they have the stamp of their
-// request, so that copies do no harm: an acknowledgement of an earlier request must not count for this one,
-// which its sender may not have received.
+// request, so that copies do no harm: an acknowledgement of an earlier request must not count for a later
+// one, which its sender may not have received.
 type (
 	lamportRequest struct{ Clock uint64 } // asks to enter, stamped Clock
 	lamportAck     struct{ Clock uint64 } // has queued the request stamped Clock
@@ -104,7 +104,7 @@ func (l *lamport) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case lamportRequest:
 		l.hear(stamp{m.Clock, from})
-		env.Send(from, lamportAck(m)) // the same stamp
+		env.Send(from, lamportAck(m)) // an acknowledgement has the stamp of its request
 	case lamportAck:
 		if m.Clock == l.ours.Clock && l.awaiting.Remove(from) {
 			l.enter(env)

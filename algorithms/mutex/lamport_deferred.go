@@ -36,9 +36,9 @@ var lamportDeferredRow = row.Row{
 	Faults: withoutTimeouts(
 		under(blocks, "every entry needs an acknowledgement of the dead node", "dead-idle"),
 		under(blocks, answerLost, "lost-request", "lost-reply"),
-		under(starves|blocks, "all have left when a node comes up with an empty queue, so exclusion "+
-			"holds; the others wait for answers that were lost (B), and may let in the node that begins "+
-			"again, which then goes on alone (P, the others)", "each-in-turn", "restarts", "amnesia"),
+		under(starves|blocks, "nobody is inside when a node restarts with an empty queue, so exclusion "+
+			"holds; the others wait for lost answers (B), while the restarted node may keep entering alone "+
+			"(P, the others)", "each-in-turn", "restarts", "amnesia"),
 		under(recovers|starves|blocks|breaks, "a node that comes up with an empty queue may enter "+
 			"while another is inside (X); otherwise as restarts, or nothing was lost (L)", "empty-restarts"),
 	),

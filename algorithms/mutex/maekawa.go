@@ -26,7 +26,8 @@ var maekawaRow = row.Row{
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			others := float64(arbiters(c))
-			// From RELEASE to LOCKED; one hop if no third node arbitrates between the two.
+			// From RELEASE to LOCKED: two hops, or one if the node that leaves or the next to enter is the last
+			// arbiter.
 			cost := always("3(K-1) to 6(K-1)", row.Between(3*others, 6*others), row.Between(1, 2))
 			cost.Sequential = row.Exactly(3 * others)
 			cost.One = cost.Sequential
@@ -78,7 +79,8 @@ func arbiters(c nodes.Config) int { return quorumSize(c) - 1 }
 // not the best (FAILED). A node that has received FAILED cannot enter soon, and gives back (RELINQUISH) a
 // vote that is inquired about.
 //
-// Mutual exclusion holds because any two quorums meet, in an arbiter that lends its vote to one at a time.
+// Mutual exclusion holds because any two quorums meet, in an arbiter that lends its vote to one node at a
+// time.
 type maekawa struct {
 	quorums string // the quorum system
 	clock   uint64 // the highest stamp seen or used
@@ -95,7 +97,7 @@ type maekawa struct {
 type arbiter struct {
 	lent   stamp   // the request that has our vote; zero if we have it
 	serial uint64  // of the last LOCKED
-	queue  []stamp // the requests that wait for it, the best first
+	queue  []stamp // the requests that wait for our vote, the best first
 	seen   []stamp // the latest request of each node that ever asked, by ID
 
 	textbook bool   // leaves out Sanders' correction
@@ -115,13 +117,13 @@ type maekawaVote struct {
 // INQUIRE and RELINQUISH have the serial number of their LOCKED, since late ones would do harm otherwise.
 // Take a RELINQUISH that was sent before the RELEASE of the same vote: the arbiter would believe that the
 // next borrower has given it back, and lend it twice. The stamp of the request would not do: one request can
-// be LOCKED, RELINQUISHed and LOCKED again, and an INQUIRE may arrive before its LOCKED. RELEASE has that
-// stamp, since it is about all that the request was lent and may still be lent.
+// be LOCKED, RELINQUISHed and LOCKED again, and an INQUIRE may arrive before its LOCKED. RELEASE has the
+// stamp of the request, since it ends every loan to that request, even one that is still to come.
 type (
 	maekawaRequest    struct{ Clock uint64 }         // asks for a vote, stamped Clock
-	maekawaLocked     struct{ Clock, Serial uint64 } // lends it to that request, for the Serial-th time
+	maekawaLocked     struct{ Clock, Serial uint64 } // lends the vote to request Clock, as loan Serial of all
 	maekawaFailed     struct{ Clock uint64 }         // the request stamped Clock is not the best
-	maekawaInquire    struct{ Clock, Serial uint64 } // a better request than that has come
+	maekawaInquire    struct{ Clock, Serial uint64 } // a better request than the one stamped Clock has come
 	maekawaRelinquish struct{ Serial uint64 }        // gives the vote back for the better request
 	maekawaRelease    struct{ Clock uint64 }         // the request stamped Clock is over
 )
@@ -183,12 +185,12 @@ func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 			env.Grant()
 		}
 	case maekawaFailed:
-		// It does not count if it is for an earlier request, or if a later LOCKED has come.
+		// FAILED does not count if it is for an earlier request, or if a later LOCKED has come.
 		if msg.Clock == m.ours.Clock && !v.Held {
 			v.Failed = true
 		}
 	case maekawaInquire:
-		v.Inquired = max(v.Inquired, msg.Serial) // it waits here until its LOCKED has come
+		v.Inquired = max(v.Inquired, msg.Serial) // INQUIRE waits here until its LOCKED has come
 	}
 	m.yield(env)
 }
@@ -277,7 +279,7 @@ func (a *arbiter) relinquish(env *nodes.Env, serial uint64) {
 // release forgets the request s, which may have entered without our vote. If s had the vote, the best
 // waiting request gets it.
 func (a *arbiter) release(env *nodes.Env, s stamp) {
-	a.latest(s) // if it is still on its way, it comes too late
+	a.latest(s) // a request that is still on its way is a copy from now on
 	a.drop(env, s)
 }
 

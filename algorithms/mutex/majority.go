@@ -25,8 +25,8 @@ var majorityRow = row.Row{
 		"more than half; votes are given back to better requests.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			// REQUEST and RELEASE to all that are asked, and LOCKED from at least a majority: from all, unless
-			// others come before, or a RELEASE overtakes its REQUEST. At most as Maekawa's.
+			// REQUEST and RELEASE to all that are asked, and LOCKED from at least a majority: from all, unless others
+			// come before, or a RELEASE overtakes its REQUEST. The most is as in maekawa.
 			others := float64(asked(c) - 1)
 			least := 2*others + float64(c.N/2)
 			alone, contended := row.Between(least, 3*others), row.Between(least, 6*others)
@@ -36,7 +36,7 @@ var majorityRow = row.Row{
 				One:        alone,
 				Saturated:  contended,
 				Any:        contended,
-				Delay:      row.Between(1, 2), // as Maekawa's
+				Delay:      row.Between(1, 2), // as in maekawa
 			}
 		},
 		Symbols: []row.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
@@ -111,8 +111,8 @@ func moreThanHalf(n int) int { return n/2 + 1 }
 // algorithm; here all majorities are quorums. A node takes the first majority whose votes come, rather than
 // one fixed beforehand, so it does not miss a minority that does not answer.
 //
-// Mutual exclusion holds because any two majorities have a node in common, which lends its vote to one at a
-// time.
+// Mutual exclusion holds because any two majorities have a node in common, which lends its vote to one node
+// at a time.
 //
 // Nor do nodes wait for each other for ever. Take the best waiting request. An arbiter whose vote it lacks
 // has asked for the vote back. The borrower is inside; or has received FAILED and gives the vote back; or

@@ -20,14 +20,14 @@ var multiCopyRow = row.Row{
 	Aliases: []string{"m-of-n", "copies"}, Family: "permission",
 	Source: "the problem: Raynal, A distributed solution to the k-out of-M resources allocation problem, " +
 		"ICCI 1991; the rules are derived from Ricart and Agrawala's (CACM 24(1), 1981), with counts of copies",
-	Summary: "A node asks every peer for m of M copies, each answers how many it takes before that, and the " +
-		"node enters when m are left; a node that leaves says so.",
+	Summary: "A node asks every peer for m of M copies; each peer replies how many it takes first, and the " +
+		"node enters when m remain; a leaving node tells its peers.",
 	// No Bypass: later requests that leave an earlier one its copies may enter beside it again and again.
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			least := row.Exactly(float64(2 * (c.N - 1)))
 			any := row.Between(least.Min, float64(3*(c.N-1)))
-			return row.Cost{Formula: "2(N-1), and up to 3(N-1) if requests meet", Sequential: least, One: least,
+			return row.Cost{Formula: "2(N-1) alone, up to 3(N-1) if concurrent", Sequential: least, One: least,
 				Saturated: any, Any: any, Delay: row.Between(0, 1)}
 		},
 		Identities: []row.Identity{
@@ -65,22 +65,22 @@ var multiCopyRow = row.Row{
 // ICCI 1991, who generalizes their algorithm too; these rules are not copied from there.
 //
 // To enter, a node stamps a request with its logical clock and sends it to every peer. A peer answers at
-// once: how many copies it takes if it is inside, or waits, under an earlier stamp; otherwise 0. When it
-// leaves, it tells the nodes that it gave such an answer that its copies are free. A node counts all M
-// copies as taken by a peer that has not answered. It enters when M less what its peers take is as much as
-// it wants.
+// once: how many copies it takes if it is inside, or waits, under an earlier stamp; otherwise 0. When a node
+// leaves, it sends word that its copies are free to all nodes that it has told of them. A node counts all M
+// copies as taken by a peer that has not answered. It enters when M less what its peers take is as much as it
+// wants.
 //
 // No more than M copies are taken. Take the request with the latest stamp inside. Each other node inside has
 // answered it; not before it made its own request, which would be the later one then. So it has answered how
 // many copies it takes, and they count until it leaves.
 //
-// A large request does not starve: a node that asks once the request is known leaves it its copies. So it
-// waits only for nodes that were before it when they answered, and these leave.
+// A large request does not starve: a node that asks after it has heard of the request leaves it the copies
+// that it wants. So the request waits only for nodes that were before it when they answered, and these leave.
 type multiCopy struct {
-	copies  int      // M
+	copies  int      // M, the number of copies of the resource
 	clock   uint64   // the highest stamp seen or used
 	ours    stamp    // our request; zero while we are neither waiting nor inside
-	units   int      // of our request
+	units   int      // how many copies our request wants
 	waiting bool     // we are not inside yet
 	held    []int    // by peer: how many copies it may take before us
 	owed    []uint64 // by peer: the stamp of its request that we answered with our copies; 0: no such request
@@ -92,7 +92,7 @@ type (
 		Clock uint64
 		Takes int
 	}
-	copiesFreed struct{ Clock uint64 } // takes that back: they are free
+	copiesFreed struct{ Clock uint64 } // says that these copies are free
 )
 
 func (c *multiCopy) Request(env *nodes.Env) {

@@ -102,7 +102,7 @@ type (
 		Origin nodes.ID
 		Hops   uint32 // how often it was passed on
 	}
-	naimiToken struct{ Serial uint64 } // is the privilege, sent for the Serial-th time
+	naimiToken struct{ Serial uint64 } // is the token, sent for the Serial-th time
 )
 
 // Start puts the token at node 0, everyone's father.

@@ -7,12 +7,11 @@ import (
 	"turnstile/nodes/row"
 )
 
-// When a node keeps a reply until it leaves.
+// The values of deferOption: when a node keeps a reply until it leaves.
 const (
-	deferInside = "inside" // while it is inside
-	deferNever  = "never"
-	// Inside or waiting: naive-broadcast-deferring.
-	deferWaiting = "waiting"
+	deferInside  = "inside" // while it is inside
+	deferNever   = "never"
+	deferWaiting = "waiting" // while it is inside or waits; the row naive-broadcast-deferring has this value
 )
 
 var deferOption = nodes.Option{
@@ -31,7 +30,7 @@ var naiveBroadcastRow = row.Row{
 		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
 	Aliases: []string{"naive"}, Family: "permission",
-	Source: "none: what one writes before reading the papers",
+	Source: "no source: a first attempt",
 	Summary: "A node asks every peer and enters when all have replied; a peer that is inside replies " +
 		"when it leaves, or (defer never) at once.",
 	Mutex: naiveExclusion(),
@@ -52,7 +51,7 @@ var naiveDeferringRow = row.Row{
 		Live:     naiveBroadcastRow.Live,
 	},
 	Aliases: []string{"naive-deferring"}, Family: "permission",
-	Source: "none: what one writes when naive-broadcast lets two in",
+	Source: "no source: naive-broadcast, but waiting nodes defer replies, too",
 	Summary: "As naive-broadcast, but a waiting peer, too, replies only when it leaves: two that ask at the " +
 		"same time wait for each other.",
 	Mutex: naiveExclusion(),
@@ -86,8 +85,8 @@ const (
 // naiveLinks are the plans about links, and about lost replies.
 var naiveLinks = append(slices.Clip(linkPlans), "lost-reply")
 
-// naiveBroadcast is what one writes before reading the papers. It is known to be broken, and here to show
-// that the checks detect it.
+// naiveBroadcast is a first attempt, without a source. It is known to be broken, and here to show that
+// the checks detect it.
 //
 // To enter, a node asks every peer and waits until all have replied. Requests have no order, so every rule
 // on when to reply is wrong:
@@ -106,7 +105,7 @@ type naiveBroadcast struct {
 
 type (
 	naiveRequest struct{} // asks to enter
-	naiveReply   struct{} // permits it
+	naiveReply   struct{} // permits the request
 )
 
 func (b *naiveBroadcast) Request(env *nodes.Env) {

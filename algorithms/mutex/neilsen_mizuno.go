@@ -26,8 +26,8 @@ var neilsenMizunoRow = row.Row{
 			return keepingToken(c, "D+1 at most, 3 on a star", diameter(c)+1)
 		},
 		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
-		// A request ends at the node that asked before it, and so enters before it. Edges are turned and never
-		// change otherwise, so the request takes the way through the tree. The token takes one message.
+		// A request ends at the node that asked just before, which enters before the sender of the request. Edges
+		// only change their direction, so the request takes the path through the tree. The token takes one message.
 		Exact: func(c nodes.Config, _ bool) row.EntryCost {
 			tree := c.Value(treeOption)
 			return handovers(func(from, to nodes.ID) int { return distance(tree, from, to) + 1 })

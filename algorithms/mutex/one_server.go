@@ -11,13 +11,13 @@ import (
 func oneServer(nodes.Config) int        { return 1 }
 func theServer(c nodes.Config) nodes.ID { return nodes.ID(c.N) }
 
-// An asker is a client that asks the server, enters once that grants its request, and gives the grant back
-// when it leaves. Requests and grants have numbers: a copy of a grant must not let a client in that has left
-// and requested again.
+// An asker is a client that asks the server, enters when the server grants its request, and gives the grant
+// back when it leaves. Requests and grants have numbers: a copy of a grant must not let a client in that has
+// left and requested again.
 type asker[Request ~struct{ Number uint64 }, Grant ~numbers, Release ~struct{ Serial uint64 }] struct {
 	server  nodes.ID
 	number  uint64 // of our latest request
-	waiting bool   // for the grant of our latest request
+	waiting bool   // we wait for the grant of our latest request
 	serial  uint64 // of our latest grant
 }
 

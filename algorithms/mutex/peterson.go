@@ -15,8 +15,8 @@ var petersonRow = row.Row{
 	Aliases: []string{"tournament"}, Family: "registers",
 	Source: "Peterson, Myths about the mutual exclusion problem, Information Processing Letters 12(3), 1981, " +
 		"for two; for more, a tournament as in Peterson and Fischer, STOC 1977",
-	Summary: "At each match of a tree a client says that it is interested, and then that it is the last; " +
-		"it goes on once the other is not interested, or is the last.",
+	Summary: "In each match of a tournament tree a client raises its flag, then writes that it came last; " +
+		"it wins once the other's flag is down or the other came last.",
 	Mutex: petersonExclusion,
 	Published: []row.Claim{
 		{Figure: row.MessagesPerEntry, Source: "three writes and two reads a match, each answered",
@@ -52,7 +52,7 @@ func petersonSpec(name string, client func(nodes.Config) *peterson) nodes.Spec {
 var petersonExclusion = &row.Exclusion{
 	Cost: func(c nodes.Config) row.Cost {
 		least, most := 10*matches(c, 0), 10*matches(c, nodes.ID(c.N-1))
-		cost := always("10 log2 N, and 2 for each read again", row.Between(float64(least), float64(most)),
+		cost := always("10 log2 N, plus 2 for each repeated read", row.Between(float64(least), float64(most)),
 			row.Unbounded(2))
 		// A client that finds the other to be the last need not read whether it is interested.
 		cost.Saturated = row.Unbounded(float64(least) / 10 * 8)
@@ -124,7 +124,7 @@ type peterson struct {
 
 // The servers come after the clients. Each has a variable for each match.
 const (
-	petersonInterested = 0 // side 0's interest; 1: side 1's
+	petersonInterested = 0 // whether side 0 is interested; variable 1 is that of side 1
 	petersonLast       = 2 // the number of the last side, from 1
 )
 

@@ -17,8 +17,7 @@ var petersonReorderedRow = row.Row{
 		return spec
 	}(),
 	Aliases: []string{"store-buffer"}, Family: "registers",
-	Source: lozes + ": the first two lines in the other order; and memory without " +
-		"fences",
+	Source:  lozes + ": the first two writes exchanged, as memory without fences may do",
 	Summary: "As peterson, but a client says that it is the last before it is known to be interested.",
 	Mutex:   petersonExclusion,
 	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}},
@@ -31,8 +30,8 @@ var reorderedOption = nodes.Option{Name: "reordered-by", Values: []string{byProg
 	Default: byProgram, Usage: "what reorders two writes"}
 
 const (
-	byProgram = "program" // which writes the last side first
-	byBuffer  = "buffer"  // does not wait for acknowledgements of writes
+	byProgram = "program" // the program writes the last side first
+	byBuffer  = "buffer"  // the client does not wait for acknowledgements of writes
 )
 
 func newPetersonReordered(c nodes.Config) *peterson {

@@ -12,7 +12,7 @@ import (
 type priority uint8
 
 const (
-	byStamp      priority = iota // by logical clocks: a request that is known to another comes before it
+	byStamp      priority = iota // by logical clocks: a node's new request comes after all that it knows of
 	byID                         // the lowest ID, with any number
 	byFewest                     // the node that has entered least often
 	byLongestAgo                 // the node that left longest ago
@@ -34,8 +34,8 @@ func priorityOf(c nodes.Config) (p priority) {
 	return p
 }
 
-// ofStamps is the Bypass of an algorithm that by stamps lets each peer pass a request at most once. Other
-// priorities promise nothing.
+// ofStamps is the Bypass of an algorithm that, with the priority stamp, lets each peer pass a request at most
+// once. Other priorities promise nothing.
 func ofStamps(c nodes.Config) int {
 	if priorityOf(c) == byStamp {
 		return peers(c)
@@ -43,7 +43,8 @@ func ofStamps(c nodes.Config) int {
 	return row.Any
 }
 
-// before reports whether request s comes before t. One of two requests of different nodes does.
+// before reports whether request s comes before t. Of two requests of different nodes, one comes before the
+// other.
 func (p priority) before(s, t stamp) bool {
 	if p == byID {
 		return s.ID < t.ID
@@ -51,7 +52,7 @@ func (p priority) before(s, t stamp) bool {
 	return s.before(t)
 }
 
-// A ranking hands out the numbers of a node's requests. Each is higher than the one before.
+// A ranking hands out the numbers of a node's requests. Each number is higher than the one before it.
 type ranking struct {
 	by    priority
 	known uint64 // byStamp: the highest number seen or used; byLongestAgo: how many requests we know of
@@ -65,14 +66,14 @@ func (r *ranking) next() uint64 {
 		r.known++
 		return r.known
 	case byLongestAgo:
-		r.known++ // our own
+		r.known++ // our own request
 		return r.last + 1
 	}
 	r.last++
 	return r.last
 }
 
-// hear records the request of a peer. It is called once for each.
+// hear records the request of a peer. It is called once for each request.
 func (r *ranking) hear(number uint64) {
 	switch r.by {
 	case byStamp:

@@ -22,7 +22,7 @@ var raymondRow = row.Row{
 	Summary: "The token moves along the edges of a tree, in which every node knows the direction to it.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			// Twice the distance to an idle privilege; less if it passes by anyway.
+			// Twice the distance to an idle privilege; less if the privilege passes by on its way to another node.
 			far := float64(diameter(c))
 			cost := always("2D at most, about 4 saturated",
 				row.Between(0, 2*far), row.Between(min(1, far), far))
@@ -36,8 +36,8 @@ var raymondRow = row.Row{
 			tree := c.Value(treeOption)
 			return handovers(func(from, to nodes.ID) int { return 2 * distance(tree, from, to) })
 		},
-		// A queue holds each neighbour once. If other nodes there still wait, a request follows the privilege
-		// on its link: it is in the next queue before any node there asks again.
+		// A queue holds each neighbour once. If nodes still wait on the side that the privilege leaves, a request
+		// follows it on the link, and is in the receiver's queue before a node on the receiver's side asks again.
 		Bypass:     peers,
 		Identities: []row.Identity{counts("privilege = request")},
 	},
@@ -104,8 +104,8 @@ type raymond struct {
 }
 
 type (
-	raymondRequest   struct{ Serial uint64 } // asks for the privilege; its last serial known here is Serial
-	raymondPrivilege struct{ Serial uint64 } // sent for the Serial-th time
+	raymondRequest   struct{ Serial uint64 } // asks for the privilege, whose last known serial is Serial
+	raymondPrivilege struct{ Serial uint64 } // is the privilege, sent for the Serial-th time
 )
 
 // Start puts the privilege at node 0, the root.

@@ -28,7 +28,7 @@ var raymondKRow = row.Row{
 		Cost: func(c nodes.Config) row.Cost {
 			most := row.Exactly(float64(2 * (c.N - 1)))
 			late := row.Between(float64(c.N-1+needed(c)), most.Max)
-			return row.Cost{Formula: "2(N-1), and 2N-k-1 or more if requests meet", Sequential: most, One: most,
+			return row.Cost{Formula: "2(N-1) alone, at least 2N-k-1 if concurrent", Sequential: most, One: most,
 				Saturated: late, Any: late, Delay: row.Between(0, 1)}
 		},
 		Identities: []row.Identity{
@@ -76,9 +76,9 @@ func needed(c nodes.Config) int { return max(0, c.N-c.Capacity()) }
 // before it received that request, or its own would be the later one; so it has put its reply off until it
 // leaves. But at most k-1 peers have not replied to a node inside.
 //
-// A peer that is inside for long may owe a node several replies, since that enters and asks again without
-// it. So a reply names its request: a late one permits no later request. A peer that owes one node several
-// sends only the latest, since earlier requests are over; so there may be fewer than 2(N-1) messages.
+// A peer that is inside for long may owe a node several replies, since that node enters and asks again
+// without them. So a reply names its request: a late one permits no later request. A peer that owes one node
+// several sends only the latest, since earlier requests are over; so there may be fewer than 2(N-1) messages.
 type raymondK struct {
 	ricartAgrawala
 	without int  // how many replies may be missing at an entry

@@ -18,9 +18,9 @@ type regeneratedToken struct{ Epoch, Sent, Grants uint64 } // in its epoch: how 
 //
 // With a perfect failure detector one token can be used. When an epoch is complete no live node heeds lower
 // ones any more (census, 3), so a token of a lower epoch, here or on its way, is of no use. Nor is any node
-// inside by such a token but the one that is given the epoch. For a node inside has the token, and only the
-// latest holder, of the highest epoch, can be inside: all others had sent it on. That holder was up, so it
-// has answered, with a later token than all others; it sends the new one on when it leaves.
+// inside by such a token, except perhaps the node that is given the epoch: a node inside has the token, and
+// only the latest holder, of the highest epoch, can be inside, since all others had sent it on. That holder
+// was up, so it has answered, with a later token than all others; it sends the new one on when it leaves.
 //
 // With an imperfect detector, a node that stands still inside may wake up when others have another token:
 // two are inside. Each grant is fenced: epoch, then the number of the grant in it. So the resource refuses

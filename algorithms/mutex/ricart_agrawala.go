@@ -25,10 +25,10 @@ var ricartAgrawalaRow = row.Row{
 		"earlier, replies when it leaves.",
 	Mutex: &row.Exclusion{
 		Cost: ricartCost,
-		// A peer that has received a request stamps its own later ones higher, so it enters at most once
-		// before it.
+		// A peer that has received a request stamps its own later ones higher, so the peer enters at most once
+		// before that request.
 		Bypass: ofStamps,
-		// A waiting peer that lets a request pass asks its sender again, which puts it off.
+		// A waiting peer that lets a request pass asks the sender of that again, and the sender puts the peer off.
 		Fewest: func(c nodes.Config) bool { return priorityOf(c) == byFewest },
 		Identities: []row.Identity{
 			unranked(counts("request = (N-1) entries", peers), counts("request >= (N-1) entries", peers)),
@@ -50,9 +50,9 @@ var ricartAgrawalaRow = row.Row{
 	Faults: withoutTimeouts(
 		under(blocks, "every entry needs a reply of the dead node", "dead-idle"),
 		under(blocks, answerLost, "lost-request", "lost-reply"),
-		under(starves|blocks, "all have left when a node comes up with its clock at 0, so exclusion "+
-			"holds; the others wait for replies that were lost (B), and all reply to the node that begins "+
-			"again with the lowest stamps, which then goes on alone (P, the others)", "each-in-turn", "restarts",
+		under(starves|blocks, "nobody is inside when a node restarts with its clock at 0, so exclusion "+
+			"holds; the others wait for lost replies (B), while all reply to the restarted node, whose stamps "+
+			"are lowest, and it may keep entering alone (P, the others)", "each-in-turn", "restarts",
 			"amnesia"),
 		under(recovers|starves|blocks|breaks, "a node that comes up with its clock at 0 may enter "+
 			"while another is inside (X); otherwise as restarts, or nothing was lost (L)", "empty-restarts"),
@@ -72,7 +72,7 @@ var ricartAgrawalaRow = row.Row{
 type ricartAgrawala struct {
 	clock    uint64        // the highest stamp seen or used
 	ours     stamp         // our request; zero while we are neither waiting nor inside
-	awaiting nodes.Set     // the peers that have yet to reply to it
+	awaiting nodes.Set     // the peers that have yet to reply to our request
 	deferred []ricartReply // by peer: the reply we owe; zero: no reply
 	owed     []nodes.ID    // the peers that we owe a reply, in the order of their requests
 }
@@ -133,7 +133,7 @@ func (r *ricartAgrawala) putOff(from nodes.ID, m ricartRequest) {
 	if known == (ricartReply{}) {
 		r.owed = append(r.owed, from)
 	}
-	r.deferred[from] = ricartReply(m) // the same stamp
+	r.deferred[from] = ricartReply(m) // a reply has the stamp of its request
 }
 
 // WaitsFor names the peers that have yet to reply.

@@ -37,8 +37,8 @@ var ricartRetryingRow = row.Row{
 	Aliases: []string{"ricart-ft", "ra-ft"}, Family: "permission",
 	Source: "Ricart and Agrawala, CACM 24(1), 1981, made fault tolerant as by Jones, Mutual exclusion in " +
 		"distributed systems, notes of 22C:116, University of Iowa, 2002",
-	Summary: "Ricart-Agrawala whose requests are tried again, where a peer that cannot reply yet says that " +
-		"it is there, and a silent one is given up.",
+	Summary: "Ricart-Agrawala with retries: a peer that defers its reply says that it is alive, and a silent " +
+		"peer is taken for dead.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			// The reply of a peer that is given up may be missing.
@@ -87,11 +87,11 @@ var (
 )
 
 const (
-	nackOnRetry = "on-retry" // when it is asked again
-	nackAtOnce  = "at-once"  // when it is asked
+	nackOnRetry = "on-retry" // a peer sends a NACK when it gets the request again
+	nackAtOnce  = "at-once"  // a peer sends a NACK as soon as it gets the request
 )
 
-// anyTry is how far apart the tries may be so that one of them is answered in time.
+// anyTry is the least time between tries with which the first try is answered before the peer is given up.
 func anyTry(c nodes.Config, d nodes.Delays) time.Duration {
 	return 2 * d.Message / time.Duration(triesOf(c))
 }
@@ -104,8 +104,8 @@ func checkTries(_ nodes.Config, value string) error {
 	case err != nil:
 		return fmt.Errorf("%q is not a number of tries, such as 5", value)
 	case tries < 1 || tries > mostTries:
-		return fmt.Errorf("%d is not from 1 to %d: a peer that defers answers when it is asked again, so without "+
-			"tries it would be taken for dead", tries, mostTries)
+		return fmt.Errorf("%d is not from 1 to %d: a peer that defers its reply shows only when it is asked again "+
+			"that it is alive", tries, mostTries)
 	}
 	return nil
 }
@@ -157,8 +157,8 @@ type ricartRetrying struct {
 type (
 	ricartNack  struct{ Clock uint64 } // the request stamped Clock has come, and has to wait
 	ricartRetry struct{ Clock uint64 } // the request stamped Clock, once more
-	ricartProbe struct{ Clock uint64 } // is the keeper of the request stamped Clock still there?
-	ricartClock struct{ Clock uint64 } // is saved
+	ricartProbe struct{ Clock uint64 } // asks the receiver of the request stamped Clock whether it is still up
+	ricartClock struct{ Clock uint64 } // what a node saves
 )
 
 // nextTry is the timer of a node that waits for replies.
@@ -243,7 +243,8 @@ func (r *ricartRetrying) hear(from nodes.ID) {
 	}
 }
 
-// answer answers a request: if it was sent again in any case, otherwise unless it has to wait.
+// answer answers a request. If the request has to wait, it answers by a NACK, for a first request only with
+// atOnce.
 func (r *ricartRetrying) answer(env *nodes.Env, from nodes.ID, m ricartRequest, again bool) {
 	r.rise(env, m.Clock)
 	send := env.Send

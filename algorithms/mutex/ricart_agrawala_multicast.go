@@ -14,12 +14,13 @@ import (
 // not take it for a reply: the node that left may ask again under an earlier stamp than that request, and
 // would get the reply of the peer, which is inside by then.
 //
-// An exit costs N-1 deliveries if others wait, however many, and no message otherwise. So an entry takes
-// from 2(N-1) messages, as if each were for one reply, to 3(N-1). Saturated and with multicast it is two
-// publishes: a request, and the replies of an exit.
+// An exit costs N-1 deliveries if others wait, however many, and no message otherwise. So an entry takes from
+// 2(N-1) messages, if every delivery at exits permits a request, to 3(N-1). When saturated, with --multicast,
+// an entry is two publishes: a request, and the replies of an exit.
 type ricartMulticast struct{ ricartAgrawala }
 
-// ricartReplies permits several requests, by client: the one with this stamp; 0: no request.
+// ricartReplies permits several requests. Clocks has the stamp of each client's permitted request; 0: no
+// request.
 type ricartReplies struct{ Clocks []uint64 }
 
 var repliesOption = nodes.Option{

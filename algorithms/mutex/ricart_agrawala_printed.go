@@ -53,7 +53,7 @@ var ricartUntaggedRow = row.Row{
 		Live:     ricartAgrawalaRow.Live,
 	},
 	Aliases: []string{"ricart-untagged", "ra-untagged"}, Family: "permission",
-	Source: ricartPrintedRow.Source + ", with a clock that does not fall",
+	Source: ricartPrintedRow.Source + ", with a clock that never decreases",
 	Summary: "As ricart-agrawala, but a reply does not say which request it permits, and replies are counted: " +
 		"one that arrives twice counts twice.",
 	Mutex: printedExclusion(),
@@ -85,14 +85,14 @@ type ricartPrinted struct {
 	monotone bool // the clock does not fall
 
 	localClock   uint64    // the stamp of our last request
-	highestClock uint64    // of requests
+	highestClock uint64    // the highest stamp of the requests that have come, unless it has fallen
 	need         int       // replies that are missing
 	pending      nodes.Set // requesters not replied to yet; this node while it waits or is inside
 }
 
 type (
 	printedRequest struct{ Clock uint64 } // asks to enter, stamped Clock
-	printedReply   struct{}               // permits it
+	printedReply   struct{}               // permits the request
 )
 
 func (r *ricartPrinted) Request(env *nodes.Env) {

@@ -27,7 +27,7 @@ type ricartRanked struct {
 	ranking
 	ours  stamp      // our request; zero while we are neither waiting nor inside
 	again uint64     // how often we have asked again for it
-	lacks nodes.Set  // the peers that have yet to reply to it
+	lacks nodes.Set  // the peers that have yet to reply to our request
 	asked []uint64   // by peer: the Clock of our latest request to it
 	seen  []uint64   // by peer: the Clock of its latest request to us
 	owed  []nodes.ID // the peers that we owe a reply, in the order of their requests

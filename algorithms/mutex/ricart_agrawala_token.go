@@ -45,8 +45,8 @@ var ricartTokenRow = row.Row{
 // mutual exclusion in computer networks' by Carvalho and Roucairol", CACM 26(2), 1983, in the form in
 // which M. Raynal, Algorithms for mutual exclusion, 1986, and lectures after him give it.
 //
-// A node that has the token may enter. A node without it counts its requests (clock), and sends the number
-// of this one to every peer; all record the highest number they hear from each node (request). The token
+// A node that has the token may enter. A node without it counts its requests (clock), and sends the number of
+// the new one to every peer; all record the highest number they hear from each node (request). The token
 // carries the number of each node's latest request that was served (token). A node that leaves looks at the
 // nodes after it, cyclically, and sends the token to the first whose number is higher in request than in
 // token. If it finds no such node it keeps the token, and looks again when a request comes.
@@ -66,7 +66,7 @@ type ricartToken struct {
 
 type (
 	rtRequest struct{ Clock uint64 } // asks for the token, for the Clock-th time
-	rtToken   struct {               // is the privilege
+	rtToken   struct {               // is the token, the privilege to enter
 		Serial uint64   // how often it was sent
 		Served []uint64 // by node: its latest request that was served
 	}

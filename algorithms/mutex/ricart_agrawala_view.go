@@ -25,8 +25,8 @@ var ricartViewRow = row.Row{
 		Options: []nodes.Option{retryOfTurn},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		Safe:    nodes.PerfectDetector,
-		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, if the others are a majority
-		Fenced:  true,                             // and effective exclusion assumes nothing
+		Live:    nodes.Majority | nodes.NoAmnesia, // some nodes may forget, if the others are a majority
+		Fenced:  true,                             // with fence numbers, exclusion of writes needs no assumption
 		Grace:   func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
 	},
 	Aliases: []string{"ricart-view", "ra-view"}, Family: "permission",
@@ -95,8 +95,8 @@ type (
 		View, Clock uint64
 		Again       bool // it was sent before, and may have been answered
 	}
-	viewReply struct { // permits that
-		View, Clock uint64 // as requested
+	viewReply struct { // permits the request
+		View, Clock uint64 // those of the request
 		Serial      uint64 // of the last entry in the view, as far as the sender knows
 	}
 	viewInstall struct { // lists the members of a view
@@ -104,9 +104,9 @@ type (
 		Members []nodes.ID
 	}
 	viewWanted struct { // asks for a view with the sender in it
-		Epoch, Pledged uint64 // the highest that it knows; the one that it has promised since it is up
+		Epoch, Pledged uint64 // the highest epoch it knows; the epoch that it has promised since it is up
 	}
-	viewReport struct{} // members are all that a view needs to know after a loss
+	viewReport struct{} // is empty: a new view needs to know only the nodes that answered
 )
 
 // noView is the promise of a node that has come up again.

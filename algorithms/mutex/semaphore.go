@@ -46,23 +46,23 @@ var semaphoreRow = row.Row{
 	},
 	// With three units, the default number.
 	Faults: withoutTimeouts(
-		under(recovers, "the server does not wait for clients that are not inside, and the other units go round",
-			"dead-idle", "dead-waiter"),
-		under(recovers, "the unit of the dead client is lost, and the others go round", "dead-holder"),
+		under(recovers, "the server does not wait for clients that are not inside, and the other units stay in "+
+			"use", "dead-idle", "dead-waiter"),
+		under(recovers, "the unit of the dead client is lost, and the others stay in use", "dead-holder"),
 		under(blocks, "all clients ask the server, and none takes its place", "dead-coordinator"),
-		under(starves, "the client whose reply is lost waits for ever, and keeps its unit; the others go round",
+		under(starves, "the client whose reply is lost waits for ever, and keeps its unit; the others stay in use",
 			"lost-reply"),
-		under(recovers|starves|blocks, "a client whose P or reply is lost waits (P); each lost reply or V "+
-			"takes a unit away, and all wait once no unit is left (B); a single lost V leaves the others (L)",
+		under(recovers|starves|blocks, "a client whose request or reply is lost waits (P); each lost reply or "+
+			"release costs a unit, and all wait without units (B); one lost release leaves the other units (L)",
 			losses...),
-		under(starves|blocks, "clients whose P or reply was lost wait (P); all do if no unit is left (B)",
+		under(starves|blocks, "clients whose request or reply was lost wait (P); all do if no unit is left (B)",
 			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority"),
 		reachingServer,
-		under(starves|blocks, "a client that comes up again numbers its P anew, so each passes for a "+
+		under(starves|blocks, "a client that restarts numbers its requests anew, so each passes for a "+
 			"copy (P, that client); a unit that it held is lost, and all wait once no unit is left (B)", comebacks...),
 		under(recovers|starves|blocks|breaks, "a server that has forgotten has all units again while clients are "+
-			"inside (X, if more enter than there are units; L, if not); clients whose P it has forgotten or missed "+
-			"wait (P), and they may be all (B)", "empty-coordinator"),
+			"inside (X, if more enter than there are units; L, if not); clients whose request it has forgotten or "+
+			"missed wait (P), and they may be all (B)", "empty-coordinator"),
 	),
 }
 
@@ -79,7 +79,7 @@ var semaphoreRow = row.Row{
 
 type (
 	semaphoreP     struct{ Number uint64 }         // asks for a unit, for the Number-th time
-	semaphoreReply struct{ Number, Serial uint64 } // gives a unit to P Number, as the Serial-th of all
+	semaphoreReply struct{ Number, Serial uint64 } // gives a unit to P Number, as the Serial-th reply of all
 	semaphoreV     struct{ Serial uint64 }         // gives the unit of reply Serial back
 )
 

@@ -18,8 +18,8 @@ var singhalDynamicRow = row.Row{
 	Aliases: []string{"singhal", "dynamic"}, Family: "permission",
 	Source: "Singhal, A dynamic information-structure mutual exclusion algorithm for distributed systems, " +
 		"IEEE TPDS 3(1), 1992, as Kshemkalyani and Singhal, Distributed Computing, ch. 9, give it",
-	Summary: "A node asks its request set, at first the nodes below it; a node that replies is taken out of " +
-		"the set, and one that is replied to comes into it.",
+	Summary: "A node asks its request set, initially all lower-numbered nodes; a peer leaves the set when it " +
+		"replies, and joins it when the node replies to it.",
 	Mutex: &row.Exclusion{
 		Cost:       keptPermissions,
 		Exact:      func(c nodes.Config, alone bool) row.EntryCost { return lacking(c, alone, staircase) },
@@ -57,11 +57,11 @@ func staircase(id, peer nodes.ID) bool { return peer < id }
 // for distributed systems", IEEE TPDS 3(1), 1992, by the rules that A. D. Kshemkalyani and M. Singhal,
 // "Distributed Computing", chapter 9, give.
 //
-// A node has a request set (R), whose nodes it asks, and an inform set (I), whose nodes it replies to when
-// it leaves. At first the request sets are a staircase: node i asks nodes 0 to i-1. A node that replies is
-// taken out of the set, and one that is replied to comes into it. A node that comes into the set of a
-// waiting node is asked at once. One of any two nodes is in the request set of the other, and so one of them
-// asks the other.
+// A node has a request set (R), whose nodes it asks, and an inform set (I), whose nodes it replies to when it
+// leaves. At first the request sets are a staircase: node i asks nodes 0 to i-1. A node takes a peer that
+// replies to it out of its request set, and puts a peer that it replies to into that set. A node that comes
+// into the set of a waiting node is asked at once. One of any two nodes is in the request set of the other,
+// and so one of them asks the other.
 //
 // These are the rules of Carvalho and Roucairol, expressed by sets: the request set holds peers whose
 // permission is lacking, the inform set peers whose requests are put off. Only the beginning differs: some

@@ -116,7 +116,7 @@ type suzukiKasami struct {
 
 type (
 	suzukiRequest struct{ Number uint64 } // asks for the token, for the Number-th time
-	suzukiToken   struct {                // is the privilege
+	suzukiToken   struct {                // is the token, the privilege to enter
 		Serial uint64     // how often it was sent
 		LN     []uint64   // by node: its latest request that was served
 		Queue  []nodes.ID // next receivers
@@ -173,7 +173,7 @@ func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// hear records the number of a request if it is later than all before of its sender.
+// hear records the number of a request if it is higher than all earlier ones of its sender.
 func (s *suzukiKasami) hear(from nodes.ID, number uint64) {
 	if number > s.rn[from] {
 		s.note(from, number)

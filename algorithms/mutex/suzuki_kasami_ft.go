@@ -75,14 +75,14 @@ type suzukiKasamiFT struct {
 	rn       []uint64      // RN, by node; ours numbers our own requests
 	served   uint64        // the number of our latest request that was served
 	ln       []uint64      // of the token, while it is here
-	queue    []nodes.ID    // likewise
+	queue    []nodes.ID    // of the token, while it is here
 	pause    time.Duration // until our request is sent again
-	waited   time.Duration // for the token, in pauses
+	waited   time.Duration // how long we have waited for the token, as a sum of pauses
 	patience time.Duration
 }
 
 type (
-	skftToken struct { // is the privilege
+	skftToken struct { // is the token, the privilege to enter
 		Token regeneratedToken
 		LN    []uint64   // by node: its latest request that was served
 		Queue []nodes.ID // next receivers
@@ -148,7 +148,7 @@ func (s *suzukiKasamiFT) Suspect(env *nodes.Env, peer nodes.ID) {
 
 func (s *suzukiKasamiFT) Trust(env *nodes.Env, peer nodes.ID) {
 	s.census.trust(env, peer)
-	s.settle(env) // it may have been passed over
+	s.settle(env) // the peer may have been passed over
 }
 
 // Timeout asks again, and takes a census when that has not helped for too long.
@@ -188,7 +188,7 @@ func (s *suzukiKasamiFT) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 		}
 	case censusAnswer[suzukiReport]:
 		s.complete(env, s.census.hear(env, from, m))
-		s.settle(env) // if we have joined
+		s.settle(env) // the answer may have ended our joining
 	case suzukiRenewal:
 		s.renewed(env, m)
 	default:
@@ -200,7 +200,7 @@ func (s *suzukiKasamiFT) report(env *nodes.Env) suzukiReport {
 	return suzukiReport{s.token.mark(), s.rn[env.Self()], s.served}
 }
 
-// settle lets our client in, or sends the token on, if it is here.
+// settle lets our client in, or sends the token on, if the token is here.
 func (s *suzukiKasamiFT) settle(env *nodes.Env) {
 	switch {
 	case !s.usable() || s.inside:
@@ -209,7 +209,7 @@ func (s *suzukiKasamiFT) settle(env *nodes.Env) {
 	case s.enter(env):
 		env.StopTimer(suzukiWait)
 	default:
-		s.search(env) // for another epoch
+		s.search(env) // takes another epoch: the fence numbers of this one are used up
 	}
 }
 

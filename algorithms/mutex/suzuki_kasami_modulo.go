@@ -8,7 +8,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// indexOption says how the requests of a node are numbered. Without a bound no further assumption is needed.
+// indexOption is the modulus of the request numbers of a node, or unbounded. Unbounded numbers need no
+// further assumption.
 var indexOption = nodes.Option{
 	Name:    "index",
 	Usage:   "modulus of the numbers of a node's requests",
@@ -18,13 +19,14 @@ var indexOption = nodes.Option{
 
 const unboundedIndex = "unbounded"
 
-// modulusOf returns the modulus of request numbers; 0: they are unbounded.
+// modulusOf returns the modulus of request numbers, or 0 if they are unbounded.
 func modulusOf(c nodes.Config) uint64 {
 	modulus, _ := strconv.ParseUint(c.Value(indexOption), 10, 64) // the options are valid
 	return modulus
 }
 
-// besidesOfIndex returns what a bounded index assumes: requests come in time, in order, and once.
+// besidesOfIndex returns the additional assumptions of bounded request numbers: requests arrive in time, in
+// order, and once.
 func besidesOfIndex(c nodes.Config) (safe, live nodes.Assumption) {
 	if modulusOf(c) > 0 {
 		live = nodes.FIFO | nodes.NoDuplication | nodes.NoPause | nodes.Timing
@@ -32,23 +34,24 @@ func besidesOfIndex(c nodes.Config) (safe, live nodes.Assumption) {
 	return 0, live
 }
 
-// ofUnbounded returns an identity that holds only for unbounded numbers. With a bound, a request may pass
-// for a later one, and the token is sent to a node that has not asked.
+// ofUnbounded restricts an identity to unbounded request numbers. With a modulus, a late request may be taken
+// for a newer one, and the token is then sent to a node that has not asked for it.
 func ofUnbounded(of row.Identity) row.Identity {
 	return row.Identity{Says: of.Says + ", unless the index is bounded",
 		Holds: func(c nodes.Config, t row.Tally) bool { return modulusOf(c) > 0 || of.Holds(c, t) }}
 }
 
-// suzukiModulo is the algorithm of Suzuki and Kasami with request numbers modulo a number, since an "index
-// can be bound" (Lozes and Henrio). A node asks again only when it was served, so its known numbers differ
-// only as far as requests are late. The later of two numbers is the one that is less than half the modulus
-// ahead. So fewer requests of the same node than that may overtake a request.
+// suzukiModulo is the algorithm of Suzuki and Kasami with request numbers modulo a constant, since an "index
+// can be bound" (Lozes and Henrio). A node asks again only after it was served, so the other nodes' records
+// of its number differ only by requests that have not arrived yet. Of two numbers, the later one is less than
+// half the modulus ahead. So a request may be overtaken only by fewer later requests of its node than half
+// the modulus.
 type suzukiModulo struct {
 	suzukiKasami
 	modulus uint64
 }
 
-// later reports whether a number comes after another.
+// later reports whether the number a comes after b.
 func (s *suzukiModulo) later(a, b uint64) bool {
 	ahead := (a + s.modulus - b) % s.modulus
 	return ahead > 0 && 2*ahead < s.modulus
@@ -77,8 +80,8 @@ func (s *suzukiModulo) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// counting calls do with rn changed: a number of another node is LN+1 if it is later than LN, and otherwise
-// LN.
+// counting calls do while rn is changed: the number of each other node is LN+1 if it is later than the node's
+// LN, and otherwise LN.
 func (s *suzukiModulo) counting(env *nodes.Env, ln []uint64, do func()) {
 	heard := slices.Clone(s.rn)
 	for id := range s.rn {

@@ -7,8 +7,9 @@ import (
 	"turnstile/nodes/row"
 )
 
-// holderOption says what a node does that asks and has the token. The printed program makes it wait; the
-// example printed beside the program has a node that "has sent a request to all, and grabbed the token".
+// holderOption says what a node does if it asks while it has the token. In the printed program the node
+// waits; in the example printed beside the program, a node "has sent a request to all, and grabbed the
+// token".
 var holderOption = nodes.Option{
 	Name:    "holder",
 	Usage:   "what a node does that asks although it has the token",
@@ -38,7 +39,7 @@ var suzukiPrintedRow = row.Row{
 	Summary: "As suzuki-kasami, but a node that has the token and is not inside answers no request, and " +
 		"waits for the token itself.",
 	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost { // a holder that enters asks all the same
+		Cost: func(c nodes.Config) row.Cost { // a holder that enters at once also sends its requests
 			return always("N", row.Between(0, float64(c.N)), row.Between(0, 1))
 		},
 	},
@@ -56,17 +57,17 @@ var suzukiPrintedRow = row.Row{
 }
 
 // suzukiPrinted is the program of Suzuki and Kasami's algorithm as a lecture prints it. It is known to be
-// broken, and here to show that the checks detect it.
+// broken, and is here to show that the checks detect this.
 //
 // Its entry protocol sends a request to all and waits until the token arrives. Its exit protocol sends the
 // token on if the queue is not empty. A node that gets a request records its number, and does nothing else.
 // So a node that leaves while nobody has asked keeps the token for ever. In the paper the holder enters
 // without a request, and an idle holder sends the token to the first node that requests it.
 //
-// It is safe, since there is one token.
+// The program is safe, since there is one token.
 type suzukiPrinted struct {
 	suzukiKasami
-	direct bool // a node that asks and has the token enters
+	direct bool // a node that asks while it has the token enters at once
 }
 
 // Request is the entry protocol.

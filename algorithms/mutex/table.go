@@ -10,7 +10,7 @@ package mutex
 
 import "turnstile/nodes/row"
 
-// Table lists the algorithms. Its rows are not to be changed.
+// Table lists the algorithms. Callers must not change its rows.
 var Table = []*row.Row{
 	&centralRow,
 	&centralInsideRow,
@@ -57,5 +57,5 @@ var Table = []*row.Row{
 	&naiveDeferringRow,
 }
 
-// Find returns the row of the algorithm that goes by name or has it as an alias.
+// Find returns the row of the algorithm with this name or alias.
 func Find(name string) (*row.Row, error) { return row.Find("algorithm", Table, name) }

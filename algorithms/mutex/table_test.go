@@ -103,7 +103,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		{&ricartRetryingRow, 3, "retry=0s", "0s is not from"},
 		{&bakeryRow, 3, "give-up=0", "a peer has at least one try: write never"},
 		{&bakeryRow, 3, "give-up=5 reads=tree", "along a tree a node answers for those below it"},
-		{&bakeryRow, 3, "give-up=5 priority=id", "nobody is given up with another priority than stamp"},
+		{&bakeryRow, 3, "give-up=5 priority=id", "it needs --priority stamp"},
 	} {
 		c := nodes.Config{N: test.n}
 		for option := range strings.FieldsSeq(test.options) {

@@ -31,13 +31,13 @@ var ticketRow = row.Row{
 		Cost: func(c nodes.Config) row.Cost {
 			delay := row.Exactly(2)
 			if c.Capacity() > 1 {
-				delay = row.Between(0, 2) // the next to enter may have its turn from another clerk
+				delay = row.Between(0, 2) // the next client to enter may be served by another clerk
 			}
 			return always("5", row.Exactly(5), delay)
 		},
-		// A client has one number at a time. A peer with a lower number enters once before us. Of the next k
-		// numbers k-1, at other clerks, may go before ours; the remaining one waits for us. So each peer
-		// enters at most k times.
+		// A client has one number at a time. A peer with a lower number enters once before us. Of its next k
+		// numbers, k-1 belong to other clerks and may be served before ours; the remaining one belongs to our
+		// clerk, and is served after ours. So each peer enters at most k times.
 		Bypass: func(c nodes.Config) int { return c.Capacity() * peers(c) },
 		Identities: []row.Identity{
 			counts("take = entries"),
@@ -52,11 +52,11 @@ var ticketRow = row.Row{
 		{Figure: row.SynchronizationDelayHops, Source: "the advance, and the turn", Sizes: nine, Value: exactly(2)},
 		{Figure: row.ClientDelayHops, Source: "a ticket, and its turn", Load: "sequential", Sizes: nine,
 			Value: exactly(4)},
-		{Figure: row.MessagesPerEntry, Source: "a ticket, its turn, and the advance, with two clerks", Units: 2,
+		{Figure: row.MessagesPerEntry, Source: "a ticket, its turn, and the advance, with two units", Units: 2,
 			Value: exactly(5)},
 	},
 	Faults: withoutTimeouts(
-		without("lost-request", askingOne), // it has no message called request
+		without("lost-request", askingOne), // the algorithm has no message called request
 		under(starves|blocks, "a client whose request or number is lost waits (P); all do, once a number is not "+
 			"advanced, since numbers are served in order (B)", "split-brain", "half-cut", "holder-in-majority"),
 		reachingServer,
@@ -76,27 +76,27 @@ var ticketRow = row.Row{
 // eventcount. Numbers are handed out once and without gaps, so one client at a time has the served number,
 // and all are served in order.
 //
-// A resource of k units is k clerks, or the k slots of a bounded buffer, in D. W. Jones's notes: the number
-// modulo k chooses the unit. Each has an eventcount of its own and serves its numbers in order, so that
-// number t has its turn when t-k has left. No unit is taken twice before it is left, and each is taken as
-// often as the others, to within one. The price is that a client waiting for one clerk does not go to
-// another that is free.
+// A resource of k units is k clerks in D. W. Jones's notes, or the k slots of a bounded buffer: the number
+// modulo k chooses the unit. Each unit has an eventcount of its own and serves its numbers in order, so
+// number t has its turn when the client with number t-k has left. No unit is taken again before it is left,
+// and the units are taken equally often, to within one. The price is that a client that waits for one clerk
+// does not go to another one that is free.
 //
 // Each message names its request or number, so a copy is recognized.
 
 type (
-	rollTake    struct{ Request uint64 }         // asks for a number, for the Request-th time
-	rollNumber  struct{ Request, Number uint64 } // hands out Number
-	rollAwait   struct{ Number uint64 }          // waits until Number is served
+	rollTake    struct{ Request uint64 }         // asks for a number for the client's Request-th request
+	rollNumber  struct{ Request, Number uint64 } // hands out Number for that request
+	rollAwait   struct{ Number uint64 }          // asks to be told when Number is served
 	rollTurn    struct{ Number uint64 }          // Number is served
-	rollAdvance struct{ Number uint64 }          // Number is over: serve the next one
+	rollAdvance struct{ Number uint64 }          // the client with Number has left: serve the next number
 )
 
 // A customer takes numbers.
 type customer struct {
 	roll    nodes.ID // the server
-	request uint64   // our latest
-	number  uint64   // the number for it, from 1; 0: not yet
+	request uint64   // number of our latest request
+	number  uint64   // the number handed out for this request, from 1; 0: not yet known
 	waiting bool
 }
 
@@ -131,8 +131,8 @@ func (c *customer) WaitsFor() nodes.Set { return waitsFor(c.roll, c.waiting) }
 // A ticketRoll is the server.
 type ticketRoll struct {
 	last    uint64       // the latest number handed out
-	served  []uint64     // by clerk: the number that it serves
-	taken   []rollNumber // by client: its latest request and number
+	served  []uint64     // by clerk: the number that it serves now
+	taken   []rollNumber // by client: its latest request and the number for it
 	waiting []rollWait   // clients that await a number
 }
 
@@ -150,13 +150,13 @@ func newTicketRoll(c nodes.Config) *ticketRoll {
 	return r
 }
 
-// clerk returns the number that the clerk of a number serves.
+// clerk returns the number that is served now by the clerk of the given number.
 func (r *ticketRoll) clerk(number uint64) *uint64 { return &r.served[number%uint64(len(r.served))] }
 
 func (r *ticketRoll) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case rollTake:
-		if m.Request > r.taken[from].Request { // else it is a copy
+		if m.Request > r.taken[from].Request { // otherwise the message is a copy
 			r.last++
 			r.taken[from] = rollNumber{m.Request, r.last}
 			env.Send(from, r.taken[from])
@@ -168,7 +168,7 @@ func (r *ticketRoll) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			r.serve(env, wait)
 		}
 	case rollAdvance:
-		if served := r.clerk(m.Number); m.Number == *served { // else it is a copy
+		if served := r.clerk(m.Number); m.Number == *served { // otherwise the message is a copy
 			*served += uint64(len(r.served))
 			r.waiting = slices.DeleteFunc(r.waiting, r.over)
 			for _, wait := range r.waiting {

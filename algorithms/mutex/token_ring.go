@@ -27,7 +27,7 @@ var tokenRingRow = row.Row{
 	Summary: "One token circulates in a ring of nodes, and a node that has it may enter before passing it on.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			const formula = "1 saturated, N for one node, unbounded idle"
+			const formula = "1 saturated; N if one requests; unbounded if none"
 			if c.N == 1 {
 				return always(formula, row.Exactly(0), row.Exactly(0))
 			}
@@ -74,7 +74,8 @@ var orderOption = nodes.Option{
 	},
 }
 
-// ringOrder returns the node after each node in a ring of n; nil: the node with the next number.
+// ringOrder returns the successor of each node in a ring of n; nil: the successor is the node with the next
+// number.
 func ringOrder(n int, value string) ([]nodes.ID, error) {
 	if value == "" {
 		return nil, nil
@@ -109,13 +110,13 @@ func ringOrder(n int, value string) ([]nodes.ID, error) {
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
 // the token counts its hops, and a node drops one that has made no more hops than the last it had.
 type tokenRing struct {
-	hops  uint64     // of the token when it was last here
+	hops  uint64     // number of hops of the token when it was last here
 	has   bool       // the token is here
 	wants bool       // our client waits or is inside
-	next  []nodes.ID // by node: the next one; nil: the node with the next number
+	next  []nodes.ID // by node: its successor; nil: the node with the next number
 }
 
-// ringToken is the privilege after so many Hops.
+// ringToken is the token after this many Hops.
 type ringToken struct{ Hops uint64 }
 
 // Start makes the token at node 0.
@@ -132,7 +133,7 @@ func (r *tokenRing) Recover(*nodes.Env, nodes.Message) {}
 func (r *tokenRing) Request(env *nodes.Env) {
 	r.wants = true
 	if r.has {
-		env.Grant() // only the node of a ring of one keeps the token
+		env.Grant() // only in a ring of one node, which keeps the token
 	}
 }
 
@@ -145,7 +146,7 @@ func (r *tokenRing) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case ringToken:
 		if m.Hops <= r.hops {
-			return // a copy
+			return // the token is a copy
 		}
 		r.hops = m.Hops
 		r.has = true
@@ -162,7 +163,7 @@ func (r *tokenRing) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 // pass sends the token to the next node.
 func (r *tokenRing) pass(env *nodes.Env) {
 	if env.N() == 1 {
-		return // there is nobody to pass it to
+		return // there is no other node
 	}
 	r.has = false
 	next := (env.Self() + 1) % nodes.ID(env.N())

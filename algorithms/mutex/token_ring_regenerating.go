@@ -22,63 +22,63 @@ var tokenRingRegeneratingRow = row.Row{
 		Fenced:  true,
 		Follows: true,
 		Safe:    nodes.PerfectDetector,
-		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, if the others are a majority
-		// A loss is suspected after the loss timeout, by a clock that is read twice in it.
+		Live:    nodes.Majority | nodes.NoAmnesia, // some nodes may forget their state if the others are a majority
+		// A node suspects a loss after its timer for half of the loss timeout has run out twice.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
 		},
 		Circulates: true,
 	},
 	Aliases: []string{"ring-regenerating", "regenerating-ring"}, Family: "token",
-	Source: "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, whose token is " +
-		"made again; the census after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
+	Source: "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, with " +
+		"regeneration of a lost token; the census after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "A token ring whose token is made again when it is lost, once a census has found no other, " +
 		"under a higher epoch; suspected nodes are skipped.",
 	Mutex: &row.Exclusion{
 		Epochs:   epochsOf("token"),
 		Minority: minorityKeeps,
-		// The token comes round in N(T+hold); a textbook waits twice as long.
+		// A round of the token takes N(T+hold); a textbook considers it lost after twice that time.
 		Silence: row.Silence{Formula: "2N(T+hold)",
 			Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {
 				return twoRounds(c, nodes.Delays{Message: latency, Hold: hold})
 			}},
 		Cost:   tokenRingRow.Mutex.Cost,
-		Bypass: peers, // suspected nodes are skipped, even wrongly
+		Bypass: peers, // this needs Fair: a node that is suspected wrongly is skipped
 		Fair:   undisturbed,
 	},
 	Faults: withCensus(under(recovers, "the token is made again once a majority has answered",
 		"lost-token")),
 }
 
-// lossTimeoutOption is the silence after which a token is taken for lost.
+// lossTimeoutOption is how long the token may stay away before it is considered lost.
 var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 	Usage: "how long a token may stay away until a census is taken",
 	Check: func(c nodes.Config, value string) error {
 		return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
 	}, Bound: &nodes.TimeoutBound{Formula: "2N(T+hold)", Covers: twoRounds}}
 
-// twoRounds is twice the time that a token may stay away: from a node, while it comes round, or from a
-// waiting node, while all others are served before. A ring looks for it twice in a loss timeout.
+// twoRounds is twice the time of one round of the token, in which each other node may enter once. A node
+// checks for the token twice per loss timeout.
 func twoRounds(c nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Round(c.N) }
 
 // tokenRingRegenerating is the ring of G. Le Lann, "Distributed systems: towards a formal approach", IFIP
-// Congress 1977. He proposes that a node that has waited too long for the token makes it again. Here all
-// have to agree first, since a token that stays away may only be slow.
+// Congress 1977. He proposes that a node that has waited too long for the token makes it again. Here all have
+// to agree first, since a token that stays away may only be slow.
 //
-// The token has an epoch, which rises each time it is made, and counts its hops in it. A node passes it to
-// the next that is not suspected. A node takes a census if it has not seen the token for the loss timeout,
-// or if its failure detector suspects the node to which it passed the token. Then the token is made again
-// (see regeneration, also for why exclusion holds). The node that makes it passes it on, so that the round
-// goes on from where it was.
+// The token has an epoch, which rises each time the token is made again, and counts its hops in that epoch. A
+// node passes the token to the next node that is not suspected. A node takes a census if it has not seen the
+// token for the loss timeout, or if its failure detector suspects the node to which it passed the token. Then
+// the token is made again (see regeneration, also for why exclusion holds). The node that makes it passes it
+// on, so that the round goes on from where it was.
 type tokenRingRegenerating struct {
 	regeneration[tokenMark]
 	follower
-	silent   int  // half loss timeouts since the token was here
-	watching bool // ringWatch is set
+	silent   int  // number of half loss timeouts since the token was here
+	watching bool // the timer ringWatch is set
 	patience time.Duration
 }
 
-// ringRenewal gives its receiver an epoch, for its token or a new one.
+// ringRenewal gives its receiver a new epoch: for the token that it has, or for a new token.
 type ringRenewal struct{ Epoch uint64 }
 
 // ringWatch is the timer for half of the loss timeout.
@@ -95,7 +95,7 @@ func (r *tokenRingRegenerating) Start(env *nodes.Env) {
 	}
 }
 
-// Recover makes the node join the others again. If it had the token, that is lost.
+// Recover makes the node join the others again. A token that it had before the crash is lost.
 func (r *tokenRingRegenerating) Recover(env *nodes.Env, saved nodes.Message) {
 	r.census.recover(env, saved)
 	r.watch(env)
@@ -157,7 +157,7 @@ func (r *tokenRingRegenerating) Receive(env *nodes.Env, from nodes.ID, m nodes.M
 		}
 	case censusAnswer[tokenMark]:
 		r.complete(env, r.census.hear(env, from, m))
-		r.settle(env) // if we have joined
+		r.settle(env) // the answer may complete our joining, and so make the token here usable
 	case ringRenewal:
 		r.renewed(env, m.Epoch)
 	default:
@@ -165,18 +165,19 @@ func (r *tokenRingRegenerating) Receive(env *nodes.Env, from nodes.ID, m nodes.M
 	}
 }
 
-// settle lets our client in, or passes the token on, if it is here.
+// settle applies if the token is here: it lets our client in, or passes the token on if no client waits.
 func (r *tokenRingRegenerating) settle(env *nodes.Env) {
 	switch {
 	case !r.usable() || r.inside:
 	case !r.wants:
 		r.pass(env)
 	case !r.enter(env):
-		r.search(env) // for another epoch
+		r.search(env) // take a census to get another epoch: the numbers of this one are used up
 	}
 }
 
-// pass sends the token to the next node that is not suspected; without one, it stays.
+// pass sends the token to the next node that is not suspected. If all others are suspected, the token stays
+// here.
 func (r *tokenRingRegenerating) pass(env *nodes.Env) {
 	n := nodes.ID(env.N())
 	next := (env.Self() + 1) % n
@@ -188,7 +189,7 @@ func (r *tokenRingRegenerating) pass(env *nodes.Env) {
 	}
 }
 
-// watch sets the timer, unless too many are suspected for a census to be complete.
+// watch sets the timer, unless so many nodes are suspected that a census cannot be completed.
 func (r *tokenRingRegenerating) watch(env *nodes.Env) {
 	if !r.watching && !r.census.minority(env) {
 		r.watching = true
@@ -204,14 +205,14 @@ func (r *tokenRingRegenerating) search(env *nodes.Env) {
 	r.complete(env, r.begin(env, r.token.mark()))
 }
 
-// complete gives our epoch to the node that had the token last, if our census is complete.
+// complete gives the epoch of our census to the node that had the token last, if the census is complete.
 func (r *tokenRingRegenerating) complete(env *nodes.Env, is bool) {
 	if is {
 		r.give(env, ringRenewal{r.census.epoch})
 	}
 }
 
-// renewed takes an epoch that we are given.
+// renewed handles an epoch that another node's census gives to us.
 func (r *tokenRingRegenerating) renewed(env *nodes.Env, epoch uint64) {
 	was := r.here
 	if !r.renew(epoch) {

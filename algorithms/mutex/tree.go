@@ -35,8 +35,8 @@ func parent(tree string, id nodes.ID) nodes.ID {
 	return (id - 1) / 2
 }
 
-// below returns the children of a node in the tree of n nodes with another root: nodes are numbered from the
-// root on, modulo n.
+// below returns the children of a node in the tree of n nodes if root is its root instead of node 0: nodes
+// are then numbered from root on, modulo n.
 func below(tree string, n int, root, id nodes.ID) (children []nodes.ID) {
 	ours := (id - root + nodes.ID(n)) % nodes.ID(n)
 	for child := ours + 1; child < nodes.ID(n); child++ {
@@ -47,10 +47,10 @@ func below(tree string, n int, root, id nodes.ID) (children []nodes.ID) {
 	return children
 }
 
-// depth returns the edges between the root and the node farthest from it.
+// depth returns the number of edges between the root and the node farthest from it.
 func depth(tree string, n int) int { return distance(tree, 0, nodes.ID(n-1)) }
 
-// position numbers the neighbours of a node: the parent is 0, its children are 1 and so on.
+// position numbers the neighbours of a node: the parent is 0, the first child of the node is 1, and so on.
 func position(tree string, id, neighbour nodes.ID) int {
 	switch {
 	case neighbour < id:
@@ -84,8 +84,8 @@ func diameter(c nodes.Config) int {
 	case tree == starTree:
 		return 2
 	}
-	// From the leftmost leaf up to the root and down its right side, where the tree is as deep only if the
-	// lowest level is more than half full.
+	// The longest path leads from the leftmost leaf up to the root and down the right side of the tree. That
+	// side is as deep only if the lowest level is more than half full.
 	depth := bits.Len(uint(c.N)) - 1
 	if c.N < 3<<(depth-1) {
 		return 2*depth - 1
@@ -93,11 +93,11 @@ func diameter(c nodes.Config) int {
 	return 2 * depth
 }
 
-// meanDistance returns the mean number of edges between two nodes, each drawn from all: an edge lies between
-// them if they are on different sides of it.
+// meanDistance returns the mean number of edges between two nodes that are drawn independently from all: an
+// edge counts for a pair of nodes if they are on different sides of it.
 func meanDistance(c nodes.Config) float64 {
 	tree := c.Value(treeOption)
-	below := make([]int, c.N) // by node: how many nodes are below it, itself included
+	below := make([]int, c.N) // by node: how many nodes its subtree has
 	apart := 0
 	for id := c.N - 1; id > 0; id-- {
 		below[id]++

@@ -6,18 +6,19 @@ import (
 	"turnstile/nodes"
 )
 
-// A variable of all others may be read along a tree whose root is the reader: the read goes down the tree,
-// and on the way up the values of each subtree are merged into one. So a read takes 2(N-1) messages. The
-// reader itself gets one from each of its children.
+// A node may read the same variable of all other nodes along a tree whose root is the reader: the read goes
+// down the tree, and on the way up the values of each subtree are merged into one. So a read takes 2(N-1)
+// messages. The reader itself gets one message from each of its children.
 type (
-	// Gather asks a node for the variable Var, its own and its subtree's.
+	// Gather asks a node for the value of the variable Var, merged over the node's subtree.
 	Gather struct {
-		Root  nodes.ID // the reader
+		Root  nodes.ID // the node that reads
 		Var   uint32
 		Tag   uint64
-		Least bool // merged into the lowest that is not 0; otherwise into the highest
+		Least bool // merge into the lowest value that is not 0; if not set: into the highest value
 	}
-	// Merged answers a Gather: Value is the value of the node Of. The lowest ID wins among equal values.
+	// Merged answers a Gather: Value is the merged value, and Of is the node whose variable has it. Of nodes
+	// with equal values, the lowest ID is taken.
 	Merged struct {
 		Root       nodes.ID
 		Var        uint32
@@ -26,9 +27,9 @@ type (
 	}
 )
 
-// Merges are the merged reads of others that a node takes part in.
+// Merges holds the state of other nodes' reads along trees in which this node takes part.
 type Merges struct {
-	of []merge // by reader: the latest read
+	of []merge // by reader: its latest read
 }
 
 // A merge is the state of one read.
@@ -40,8 +41,9 @@ type merge struct {
 	of      nodes.ID
 }
 
-// Serve takes part in another node's read, together with the nodes below this one in the reader's tree.
-// Reads under one tag may get each other's answers: each value was there after the first had begun.
+// Serve takes part in another node's read, together with the nodes below this one in the reader's tree. Two
+// reads with the same tag may get each other's answers. That does no harm: each value was there after the
+// first of the two had begun.
 func (s *Merges) Serve(env *nodes.Env, from nodes.ID, m nodes.Message, own *Memory, below []nodes.ID) {
 	if s.of == nil {
 		s.of = make([]merge, env.N())
@@ -49,7 +51,7 @@ func (s *Merges) Serve(env *nodes.Env, from nodes.ID, m nodes.Message, own *Memo
 	switch m := m.(type) {
 	case Gather:
 		if m.Tag < s.of[m.Root].asked.Tag {
-			return // a later read has overtaken it
+			return // a later read of the same reader has overtaken this one
 		}
 		of := &s.of[m.Root]
 		*of = merge{m, from, nodes.SetOf(below...), own.Get(m.Var), env.Self()}
@@ -70,22 +72,22 @@ func (s *Merges) Serve(env *nodes.Env, from nodes.ID, m nodes.Message, own *Memo
 func (m *merge) add(value uint64, of nodes.ID) {
 	order := cmp.Compare(m.value, value)
 	if m.asked.Least {
-		order = cmp.Compare(value-1, m.value-1) // so that 0 is the highest
+		order = cmp.Compare(value-1, m.value-1) // 0-1 is the highest number, so that 0 is taken last
 	}
 	if order < 0 || order == 0 && of < m.of {
 		m.value, m.of = value, of
 	}
 }
 
-// answer answers the parent if no value is missing.
+// answer sends the merged value to the parent, unless the value of a child is missing.
 func (m *merge) answer(env *nodes.Env) {
 	if m.missing.Empty() {
 		env.Send(m.parent, Merged{m.asked.Root, m.asked.Var, m.asked.Tag, m.value, m.of})
 	}
 }
 
-// Gather reads the variable v of every other client along a tree in which these are our children. Each sends
-// one Merged.
+// Gather reads the variable v of every other client along a tree in which this node has the given children.
+// Each child sends one Merged.
 func (c *Client) Gather(env *nodes.Env, v uint32, least bool, children []nodes.ID) {
 	c.variable, c.merges = v, true
 	c.awaiting = nodes.SetOf(children...)

@@ -1,14 +1,15 @@
-// Package register has shared variables for machines: their owners serve them over messages. A machine
-// embeds a Memory for the variables that it owns, and a Client for the variables of others that it accesses.
-// Both are plain data, so that hosts, codec and explorer treat such a machine like any other.
+// Package register has shared variables for machines: their owners serve them over messages. A machine embeds
+// a Memory for the variables that it owns, and a Client for the variables of others that it accesses. Both
+// are plain data, so that hosts, codec and explorer treat such a machine like any other.
 //
 // A read is a message and its answer another, so a read and a write of one variable may overlap: a read
-// returns what the variable holds when it arrives. So an exploration tries every value that a read can
-// return.
+// returns what the variable holds when the message arrives. So an exploration tries every value that a read
+// can return.
 //
 // Accesses are tagged. So an answer that is late, or comes twice, is not taken for the answer to a later
 // access; and a write that is late, or comes twice, does not undo a later one of the same writer. A tag
-// begins with the node's incarnation, so this holds in its next life too, as long as the owner is up.
+// begins with the node's incarnation, so this also holds after the node has restarted, as long as the owner
+// has not.
 package register
 
 import "turnstile/nodes"
@@ -20,7 +21,7 @@ type (
 		Var uint32
 		Tag uint64
 	}
-	// Value answers a Read: Var held Value when that arrived.
+	// Value answers a Read: Var held Value when the Read arrived.
 	Value struct {
 		Var        uint32
 		Tag, Value uint64
@@ -37,13 +38,13 @@ type (
 	}
 )
 
-// A Memory is the variables of one owner, numbered from 0. All are 0 at first.
+// A Memory holds the variables of one owner, numbered from 0. All are 0 at first.
 type Memory struct {
 	values []uint64
-	latest []uint64 // by variable and writer: the tag of its latest write
+	latest []uint64 // by variable and writer: the tag of the writer's latest write
 }
 
-// MemoryOf returns a memory of so many variables.
+// MemoryOf returns a memory with that many variables.
 func MemoryOf(variables int) Memory { return Memory{values: make([]uint64, variables)} }
 
 // Get returns the variable v. Get and Set are the owner's own accesses, without messages or delay.
@@ -83,12 +84,12 @@ func (m *Memory) write(env *nodes.Env, from nodes.ID, w Write) {
 //
 // Begin and Write begin a new tag, which the following reads share. A client that reads a variable again and
 // again, until it has a certain value, may do so under one tag: any value read under it was there after
-// Begin. A client that needs the present value begins anew.
+// Begin. A client that needs the present value calls Begin again.
 type Client struct {
 	tag      uint64
-	variable uint32    // the accessed one
+	variable uint32    // the variable that is accessed
 	awaiting nodes.Set // the owners that have yet to answer
-	merges   bool      // each answers for its subtree as well
+	merges   bool      // each answer is for the owner's whole subtree
 }
 
 // Begin begins a new tag: answers that have not yet come are ignored.
@@ -119,9 +120,9 @@ func (c *Client) ReadAll(env *nodes.Env, v uint32) {
 	env.Broadcast(Read{v, c.tag})
 }
 
-// Write begins and sets the variable v of an owner to x. A client that needs this done before its next
-// access waits until nothing is Awaited. A client that does not wait is like a processor with a store
-// buffer: its write may be done after the accesses that follow.
+// Write begins a new tag, and asks an owner to set its variable v to x. A client that needs the write done
+// before its next access waits until nothing is Awaited. A client that does not wait is like a processor with
+// a store buffer: its write may be done after the accesses that follow.
 func (c *Client) Write(env *nodes.Env, owner nodes.ID, v uint32, x uint64) {
 	c.Begin(env)
 	c.variable, c.merges = v, false
@@ -129,8 +130,8 @@ func (c *Client) Write(env *nodes.Env, owner nodes.ID, v uint32, x uint64) {
 	env.Send(owner, Write{v, c.tag, x})
 }
 
-// Take returns the value in an answer, 0 for a write's. It returns false unless the message answers an
-// access of this client that is still waited for: such messages are to be ignored.
+// Take returns the value in an answer, or 0 if it answers a Write. It returns false if this client does not
+// wait for the message, which is then to be ignored.
 func (c *Client) Take(from nodes.ID, m nodes.Message) (value uint64, awaited bool) {
 	var v uint32
 	var tag uint64
@@ -143,7 +144,7 @@ func (c *Client) Take(from nodes.ID, m nodes.Message) (value uint64, awaited boo
 	case Written:
 		v, tag = m.Var, m.Tag
 	}
-	// The value of an owner alone says nothing of its subtree.
+	// An owner's own value does not answer a read of its whole subtree.
 	if tag != c.tag || v != c.variable || merged != c.merges || !c.awaiting.Remove(from) {
 		return 0, false
 	}

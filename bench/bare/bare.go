@@ -1,6 +1,6 @@
 // Package bare is the baseline for what the testbed itself costs: two algorithms over NATS in as few lines as
-// possible, with tiny messages, nothing recorded and nothing checked. It is frozen: only an optimisation of
-// the transport may change it, before the testbed's host gets the same.
+// possible, with tiny messages, nothing recorded and nothing checked. It is frozen: it may change only for an
+// optimisation of the transport, which is then made in the testbed's host, too.
 package bare
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A Config is what a bare node is told.
+// A Config is the configuration of a bare node.
 type Config struct {
 	Run       string `json:"run"`
 	URL       string `json:"url"`
@@ -32,11 +32,11 @@ const (
 // subject returns the subject on which a node hears its peers.
 func subject(run string, node uint32) string { return fmt.Sprintf("bare.%s.node.%d", run, node) }
 
-// Orders returns the subject on which all nodes hear Start and Count.
+// Orders returns the subject on which all nodes hear the orders Start and Count.
 func Orders(run string) string { return "bare." + run + ".orders" }
 
-// Counts returns the subject on which nodes publish their number, once they are up, and then, when asked, how
-// many entries they have made.
+// Counts returns the subject on which each node publishes its own number once it is up, and then, when asked,
+// how many entries it has made.
 func Counts(run string) string { return "bare." + run + ".counts" }
 
 // The orders.
@@ -51,8 +51,8 @@ type node struct {
 	subjects []string
 	entries  uint64
 
-	clock, ours uint64 // Ricart-Agrawala: highest stamp seen; of our request
-	missing     uint32 // replies
+	clock, ours uint64 // Ricart-Agrawala: the highest stamp seen, and the stamp of our open request, or 0
+	missing     uint32 // replies that have not arrived
 	deferred    []uint32
 	buffer      []byte
 }

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package benchtest has tests make runs of real processes, which are the program of the test again. It has
-// algorithms that never get anywhere, too.
+// Package benchtest lets tests make runs of real processes, each of which runs the test program again. It
+// also has algorithms for tests: in most of them, some request is never served.
 package benchtest
 
 import (
@@ -27,7 +27,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The test program starts as a node, a broker or another process of a run, if one of these words says so.
+// The test program acts as a node if the variable testNode is set, and as a broker or another process of a
+// run if its argument is one of the other words.
 const (
 	testNode   = "TURNSTILE_TEST_NODE"
 	testBroker = "broker-of-the-test"
@@ -94,11 +95,12 @@ func runTestAgent() error {
 	return agent.ServePiped(context.Background(), told, os.Stdout, o)
 }
 
-// Clock is an environment variable. It sets the clock of host h1, the second of two: since when it differs,
-// by how many nanoseconds it is ahead then, and how many parts per million it is too fast.
+// Clock is an environment variable that sets the clock of host h1, the second of two. It has three numbers: a
+// time, by how many nanoseconds the clock is ahead at that time, and by how many parts per million it is too
+// fast.
 const Clock = "TURNSTILE_TEST_CLOCK"
 
-// clockOfTheTest returns that clock; nil: it is that of all.
+// clockOfTheTest returns the clock that Clock sets; nil: Clock is not set.
 func clockOfTheTest() func() int64 {
 	var begun, ahead, ppm int64
 	if n, _ := fmt.Sscanf(os.Getenv(Clock), "%d %d %d", &begun, &ahead, &ppm); n < 3 {
@@ -120,7 +122,7 @@ func runTestNode() error {
 	if err := input.Decode(&role); err != nil {
 		return err
 	}
-	orders, err := host.OrdersAfter(input, os.Stdin, func() { os.Exit(1) }) // when the test ends
+	orders, err := host.OrdersAfter(input, os.Stdin, func() { os.Exit(1) }) // called when the test ends
 	if err != nil {
 		return err
 	}
@@ -141,13 +143,14 @@ func runTestNode() error {
 		return err
 	}
 	role.Node.Shaper, role.Node.Watcher, role.Node.Faults = site.Shaper, site.Watcher, site
-	if role.Node.Node%2 == 1 { // those on host h1
+	if role.Node.Node%2 == 1 { // odd nodes are on host h1
 		role.Node.Monotonic = clockOfTheTest()
 	}
 	return host.Run(role.Node, stack.Stack, orders, os.Stdout)
 }
 
-// Each of these never serves some request, in a way of its own.
+// stuck returns the row of an algorithm for tests, or a row without New if the name is unknown. Most
+// of these algorithms never serve some request, each for another reason.
 func stuck(name string) *row.Row {
 	s := &row.Row{Spec: nodes.Spec{
 		Name:       name,
@@ -207,18 +210,18 @@ func (*silent) Request(env *nodes.Env) {
 func (*silent) Release(*nodes.Env)                          {}
 func (*silent) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-// pestering polls node 0, which refuses for ever.
+// pestering answers each message by another, so that messages circulate for ever.
 type pestering struct{ silent }
 
 func (*pestering) Receive(env *nodes.Env, from nodes.ID, _ nodes.Message) { env.Send(from, ask{}) }
 
-// impatient waits for a timer, and then for the next.
+// impatient sets a timer, and sets it again each time it expires.
 type impatient struct{ silent }
 
 func (*impatient) Request(env *nodes.Env)                { env.SetTimer(nodes.Timer{}, 1e6, 1e6) }
 func (*impatient) Timeout(env *nodes.Env, _ nodes.Timer) { env.SetTimer(nodes.Timer{}, 1e6, 1e6) }
 
-// chattering serves everybody, and never stops talking.
+// chattering serves every client, and its messages circulate for ever.
 type chattering struct{ pestering }
 
 func (*chattering) Request(env *nodes.Env) {
@@ -226,7 +229,7 @@ func (*chattering) Request(env *nodes.Env) {
 	env.Grant()
 }
 
-// A skippingRing passes its token on, but not to node 0.
+// A skippingRing passes its token round all nodes except node 0.
 type skippingRing struct{ wants bool }
 
 func (r *skippingRing) Start(env *nodes.Env) {
@@ -249,7 +252,7 @@ func (r *skippingRing) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) {
 	env.Grant()
 }
 
-// Row finds the row of an algorithm. It knows the algorithms that exist for tests, too.
+// Row finds the row of an algorithm, including the algorithms that exist only for tests.
 func Row(name string) (*row.Row, error) {
 	if spec := stuck(name); spec.New != nil {
 		return spec, nil
@@ -263,7 +266,7 @@ type Programs struct {
 	Broker, Proxy, Agent, Resource []string
 }
 
-// ThisProgram returns them.
+// ThisProgram returns the programs of all processes: this program, with different arguments.
 func ThisProgram(t testing.TB) Programs {
 	t.Helper()
 	program, err := os.Executable()
@@ -282,7 +285,7 @@ func OverHosts(algorithm string, n, hosts int) bench.Options {
 	return o
 }
 
-// Faulty parses a fault.
+// Faulty parses the text of a fault.
 func Faulty(t testing.TB, text string) chaos.Fault {
 	t.Helper()
 	f, err := chaos.ParseFault(text)
@@ -292,8 +295,8 @@ func Faulty(t testing.TB, text string) chaos.Fault {
 	return f
 }
 
-// Impatience is the patience of runs that are expected to stall. It is longer than what a trial does between
-// two looks at its counters.
+// Impatience is the patience of runs that are expected to stall. It is longer than the time between two
+// readings of a trial's counters.
 const Impatience = 100 * time.Millisecond
 
 // Families are an algorithm that asks all, one that passes a token, and one with a coordinator.

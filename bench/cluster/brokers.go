@@ -17,16 +17,16 @@ import (
 
 // Brokers are NATS servers, one per process, that route messages to each other.
 type Brokers struct {
-	hosts   []Host // of the brokers, in turn
+	hosts   []Host // the brokers are spread over these hosts in turn
 	program []string
-	name    string // of a single broker, for people
+	name    string // name of a single broker, for messages to the user
 	token   string
 	all     []*brokerProcess
 	outside string           // URL of an external server; empty: the run has brokers of its own
-	proxies *Proxies         // that the routes run through
-	tls     *certs.Pair      // their certificate; nil: they do not speak TLS
-	nowhere *Port            // see broker.Routes
-	cuts    map[int][][2]int // by the number of a cut: pairs of brokers whose route is closed
+	proxies *Proxies         // proxies of the routes between brokers
+	tls     *certs.Pair      // certificate of the brokers; nil: they do not speak TLS
+	nowhere *Port            // port that the brokers advertise: see broker.Routes
+	cuts    map[int][][2]int // by the number of a cut: the pairs of brokers whose route is closed
 }
 
 // A brokerProcess is a broker, which may be killed and restarted with the same address.
@@ -39,9 +39,10 @@ type brokerProcess struct {
 }
 
 // LaunchBrokers starts brokers on hosts, in turn. Each is a process that runs the program, which must call
-// ServeBroker. If one fails, LaunchBrokers ends the others. The name is for people, if there is one broker.
-// When it returns, each broker has a route to every other. The routes run through proxies; without proxies
-// they cannot be cut. If tls is not nil, the brokers speak TLS with that certificate.
+// ServeBroker. If one fails, LaunchBrokers ends the others. If there is one broker, messages to the user call
+// it name. When LaunchBrokers returns, each broker has a route to every other. The routes run through
+// proxies; without proxies they cannot be cut. If tls is not nil, the brokers speak TLS with that
+// certificate.
 func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name string, count int,
 	proxies *Proxies, tls *certs.Pair) (*Brokers, error) {
 	b := &Brokers{hosts: hosts, tls: tls, program: program, name: name, token: broker.NewToken(),
@@ -223,8 +224,8 @@ func (b *Brokers) counts(ctx context.Context, i int) (c brokerCount, err error) 
 	return c, err
 }
 
-// routes returns how many routes a broker should have: one to each running broker that is not cut off from
-// it.
+// routes returns how many routes a broker should have: one to each other running broker, except for routes
+// that are cut.
 func (b *Brokers) routes(i int) (count int) {
 	for j := range b.all {
 		cut := false
@@ -251,7 +252,7 @@ func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error
 	})
 }
 
-// each reports whether is holds for the counts of all running brokers.
+// each reports whether the condition is holds for the counts of every running broker.
 func (b *Brokers) each(ctx context.Context, is func(int, brokerCount) bool) (bool, error) {
 	if len(b.all) <= 1 { // a single broker has no routes
 		return true, nil
@@ -275,8 +276,8 @@ func (b *Brokers) AwaitRoutes(ctx context.Context) error {
 }
 
 // AwaitSubscriptions waits until each running broker knows the given number of subscriptions (see
-// brokerCount). Before, it may not route a message to a subscriber at another broker. A single broker needs
-// no wait.
+// brokerCount). Until then, a broker may not route a message to a subscriber at another broker. A single
+// broker needs no wait.
 func (b *Brokers) AwaitSubscriptions(ctx context.Context, want []int) error {
 	return b.await(ctx, "not all brokers know all subscriptions", func(i int, c brokerCount) bool {
 		return c.Subscriptions == want[i]
@@ -316,19 +317,21 @@ func (b *Brokers) Close() {
 
 // A brokerOrder is an order to the process of a broker.
 type brokerOrder struct {
-	// Start is answered by the broker's URL. Without it, the order is to count, answered by a brokerCount.
+	// Start is the configuration of the broker to start; the answer is the broker's URL. An order without Start
+	// asks for a brokerCount.
 	Start *broker.Config `json:"start,omitempty"`
 }
 
 // A brokerCount has the routes and subscriptions of a broker.
 type brokerCount struct {
-	Routes int `json:"routes"` // to other brokers
-	// Subscriptions counts its own clients' subscriptions, and one for each subject that clients of another
-	// broker subscribe to.
+	Routes int `json:"routes"` // number of routes to other brokers
+	// Subscriptions counts the subscriptions of the broker's own clients, and one for each subject that clients
+	// of another broker subscribe to.
 	Subscriptions int `json:"subscriptions"`
 }
 
-// ServeBroker runs a broker as a process started by a Launcher (see LaunchBrokers). It returns when in ends.
+// ServeBroker runs a broker as a process started by a Launcher (see LaunchBrokers). It returns when the input
+// ends.
 func ServeBroker(in io.Reader, out io.Writer) error {
 	var s *server.Server
 	defer func() {

@@ -12,13 +12,13 @@ import (
 	"turnstile/internal/cgroup"
 )
 
-// Resources that a run takes of the limits of this machine and user.
+// Numbers of files and threads that a run takes, to compare with the limits of this machine and user.
 const (
-	filesPerNode   = 4  // of this process: a node's pipes, and two that report its end
-	filesAtAll     = 64 // of this process, in addition
-	threadsPerNode = 8  // seen: 5 to 7 in a node process that runs on one CPU
-	threadsAtAll   = 8  // seen in this process and in each broker, plus one per CPU
-	threadsToStart = 10 // of this process, at its start
+	filesPerNode   = 4  // files that this process opens per node: the node's pipes, and two that report its end
+	filesAtAll     = 64 // further files that this process opens
+	threadsPerNode = 8  // measured: 5 to 7 in a node process that runs on one CPU
+	threadsAtAll   = 8  // measured: threads of this process and of each broker, besides one per CPU
+	threadsToStart = 10 // threads of this process at its start
 )
 
 // addressSpace is how much address space each process takes, in units of 1024 bytes. A Go program reserves
@@ -48,18 +48,18 @@ func CheckLimits(count, carriers int) error {
 	return checkThreads(fmt.Sprintf("%d nodes and %s take about", count, their), need, threadLimits())
 }
 
-// CheckStart returns an error if this user may have too few threads for this program. Without it, Go would
-// end the program with a stack trace.
+// CheckStart returns an error if this user may have too few threads for this program. Without the check, Go
+// would end the program with a stack trace.
 func CheckStart() error {
 	return checkThreads("this program takes about", threadsToStart, append(groupLimit(), userLimit()...))
 }
 
-// A limit is a limit on threads.
+// A limit is a limit on the number of threads.
 type limit struct {
 	name  string
 	max   int
-	used  int    // by other processes
-	raise string // command that raises it, with %d for the new limit; may be empty
+	used  int    // threads that other processes have taken
+	raise string // shell command that raises the limit, with %d for the new limit; may be empty
 }
 
 func checkThreads(what string, need int, limits []limit) error {
@@ -82,7 +82,7 @@ func checkThreads(what string, need int, limits []limit) error {
 	return nil
 }
 
-// groupLimit returns the limit of this process's control groups, such as a container's.
+// groupLimit returns the limit on threads of this process's control groups, such as a container's.
 func groupLimit() []limit {
 	max := cgroup.Read(os.DirFS("/")).Threads
 	if max == 0 {
@@ -99,7 +99,7 @@ func threadLimits() []limit {
 		if err != nil {
 			return
 		}
-		if max, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil { // not so for "max"
+		if max, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil { // the text may also be "max"
 			found = append(found, limit{name: name, max: max})
 		}
 	}

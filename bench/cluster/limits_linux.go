@@ -20,7 +20,8 @@ func userLimit() []limit {
 		used: threadsOf(proc, os.Getuid(), os.Getpid()), raise: "ulimit -u %d"}}
 }
 
-// threadsOf returns how many threads a user has, except the threads of one process. Proc is /proc.
+// threadsOf returns how many threads a user has, without the threads of the process except. Proc is the file
+// system /proc.
 func threadsOf(proc fs.FS, uid, except int) (total int) {
 	processes, _ := fs.Glob(proc, "[0-9]*/status")
 	for _, path := range processes {
@@ -32,7 +33,7 @@ func threadsOf(proc fs.FS, uid, except int) (total int) {
 		for line := range strings.Lines(string(b)) {
 			switch fields := strings.Fields(line); {
 			case len(fields) < 2:
-			case fields[0] == "Uid:": // the real one is the first
+			case fields[0] == "Uid:": // the first of the user IDs is the real one
 				owner, _ = strconv.Atoi(fields[1])
 			case fields[0] == "Threads:":
 				threads, _ = strconv.Atoi(fields[1])

@@ -11,20 +11,21 @@ import (
 
 // A Process is a process of a run on any host: a node, or a process that carries messages.
 type Process interface {
-	// Name returns its name, for people.
+	// Name returns the name of the process, for messages to the user.
 	Name() string
-	// Signal sends it SIGKILL, SIGSTOP or SIGCONT. The error is os.ErrProcessDone if it has ended.
+	// Signal sends the process SIGKILL, SIGSTOP or SIGCONT. The error is os.ErrProcessDone if the process has
+	// ended.
 	Signal(syscall.Signal) error
-	// Dismiss ends it at once, on purpose, so that its end counts as no trouble.
+	// Dismiss ends the process at once. Its end then counts as intended, not as a failure.
 	Dismiss()
-	// Turns counts the times it was stopped and continued, as seen by proc.NoticeStops. An odd number: it is
-	// stopped.
+	// Turns counts how many times the process was stopped or continued, as seen by proc.NoticeStops. If the
+	// number is odd, the process is stopped.
 	Turns() uint32
 	// Ended returns a channel that is closed once the process has ended.
 	Ended() <-chan struct{}
 	// Fate returns how the process ended. It may be called once Ended is closed.
 	Fate() proc.Fate
-	// CPUTime returns its CPU time, if known, also after its end.
+	// CPUTime returns the CPU time of the process, if known, also after its end.
 	CPUTime() (time.Duration, bool)
 }
 
@@ -32,25 +33,26 @@ type Process interface {
 // of its log.
 type Node interface {
 	Process
-	// Tell gives it an order, all of it or nothing, and never blocks. A stopped process reads it when it
-	// continues.
+	// Tell sends the process an order, completely or not at all, and never blocks. A stopped process reads the
+	// order when it continues.
 	Tell(order []byte) error
-	// Counters returns the counters in its log, once the node is ready. They can be read until they are closed,
-	// also after its end; nil: not known yet.
+	// Counters returns the counters in the log of the node, once the node is ready; nil: not known yet. The
+	// counters can be read until they are closed, also after the process has ended.
 	Counters() (*history.Watched, error)
-	// LastSeen returns the time of the last activity in its log, once it has ended.
+	// LastSeen returns the time of the last activity in the log of the node, once the process has ended.
 	LastSeen() (at int64, err error)
-	// PeakResidentKB returns the peak of its resident memory, in units of 1024 bytes, while it runs.
+	// PeakResidentKB returns the peak of the resident memory of the process, in units of 1024 bytes, while it
+	// runs.
 	PeakResidentKB() (kb int64, known bool)
 }
 
 // A Command is a process to be started by a Host.
 type Command struct {
-	Name    string   // of the process, for people
-	Program []string // program and arguments; on a host with an agent, a word for them (package agent)
+	Name    string   // name of the process, for messages to the user
+	Program []string // program and arguments; on a host with an agent, the agent's name for the program
 	Env     []string // additional environment variables, such as GOMAXPROCS=1
-	Input   []byte   // written to its standard input, which stays open
-	Log     string   // path of its log, if it is a node
+	Input   []byte   // written to the standard input of the process, which stays open
+	Log     string   // path of the log, if the process is a node
 }
 
 // A Host is where processes of a run are started: this machine (a Launcher), or another one with an agent.
@@ -64,7 +66,8 @@ type Host interface {
 	Address() string
 }
 
-// NodeEnv is the environment of a node's process: one CPU is enough for a loop, and takes fewer threads.
+// NodeEnv is the environment of a node's process: its loop needs only one CPU, and Go then starts fewer
+// threads.
 var NodeEnv = []string{"GOMAXPROCS=1"}
 
 // A Launcher is this machine as a host.
@@ -92,7 +95,7 @@ func (l *Launcher) Address() string { return broker.Loopback }
 // A node is a process of a node on this machine.
 type node struct {
 	*proc.Process
-	log string // empty: it has no log
+	log string // path of the log of the node; empty: no log
 }
 
 // Counters implements Node.

@@ -10,10 +10,10 @@ import (
 // A Port is a TCP port of this machine that is reserved for one process, which may end and be started again.
 type Port struct {
 	Number  int
-	Release func() // releases it; further calls do nothing
+	Release func() // releases the port; further calls do nothing
 }
 
-// HoldPort reserves a free port of the loopback address, and HoldPortAt one of another address of this
+// HoldPort reserves a free port of the loopback address. HoldPortAt reserves one of another address of this
 // machine.
 func HoldPort() (*Port, error) { return HoldPortAt(broker.Loopback) }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // hold binds a free port of an address with a socket that never listens, and returns its number. The kernel
-// lets a process that asks for this very number listen on it (both sides set SO_REUSEADDR). It assigns it to
-// no other process, and refuses connections while nobody listens.
+// lets a process that asks for this very number listen on it (both sides set SO_REUSEADDR). The kernel
+// assigns the port to no other process, and refuses connections while nobody listens.
 func hold(at string) (number int, release func(), err error) {
 	ip, err := netip.ParseAddr(at)
 	if err != nil || !ip.Is4() {

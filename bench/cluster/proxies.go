@@ -22,10 +22,10 @@ import (
 // Proxies are TCP proxies on the loopback addresses of hosts, one process per host. Without hosts there are
 // no proxies: connections are direct, and suffer no faults.
 type Proxies struct {
-	workers []*Worker         // by host
+	workers []*Worker         // by host: the process of its proxies
 	on      map[string]int    // host of each proxy, by name
 	at      map[string]string // address of each proxy, by name
-	in      map[int][]int     // hosts on which a fault is in force, by number
+	in      map[int][]int     // hosts on which a fault is in force, by the number of the fault
 }
 
 // ErrNoProxies is the error for a fault of connections in a run without proxies.
@@ -44,7 +44,7 @@ func LaunchProxies(ctx context.Context, hosts []Host, program []string) (*Proxie
 		s, err := StartWorker(host, name, program)
 		if err == nil {
 			p.workers = append(p.workers, s)
-			_, err = p.report(ctx, i) // it is up once it answers
+			_, err = p.report(ctx, i) // the process is up once it answers
 		}
 		if err != nil {
 			p.Close()
@@ -85,7 +85,7 @@ func (p *Proxies) Add(ctx context.Context, host int, name, upstream string) (add
 	return address, err
 }
 
-// Before returns the address of the proxy with a name. If it does not exist, Before returns upstream.
+// Before returns the address of the proxy with this name. If there is no such proxy, Before returns upstream.
 func (p *Proxies) Before(name, upstream string) string { return cmp.Or(p.at[name], upstream) }
 
 // Begin begins a fault, which is in force when Begin returns nil.
@@ -97,7 +97,7 @@ func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
 	for _, name := range f.Names {
 		of[p.on[name]] = append(of[p.on[name]], name)
 	}
-	if len(of) == 0 { // host 0 will refuse it
+	if len(of) == 0 { // the fault hits no proxy: host 0 will report the error
 		of[0] = nil
 	}
 	for _, host := range slices.Sorted(maps.Keys(of)) {
@@ -117,7 +117,7 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 		return ErrNoProxies
 	}
 	hosts := p.in[number]
-	if len(hosts) == 0 { // host 0 will report the error
+	if len(hosts) == 0 { // the fault is not in force: host 0 will report the error
 		hosts = []int{0}
 	}
 	for _, host := range hosts {
@@ -143,7 +143,7 @@ func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err er
 	return count, nil
 }
 
-// Bytes returns how many bytes came to proxies with the text about in their names, on all hosts.
+// Bytes returns how many bytes have come to the proxies whose names contain about, on all hosts.
 func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err error) {
 	for _, w := range p.workers {
 		var bytes uint64
@@ -155,8 +155,8 @@ func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err erro
 	return sum, nil
 }
 
-// LastOf returns which of some proxies, all on one host, had the latest bytes from its server; -1: none had
-// any.
+// LastOf returns the index of the name whose proxy was the last to receive data from its server; -1: no proxy
+// has received any. All the proxies must be on one host.
 func (p *Proxies) LastOf(ctx context.Context, names []string) (which int, err error) {
 	if !p.Any() {
 		return -1, ErrNoProxies
@@ -199,20 +199,20 @@ func (p *Proxies) report(ctx context.Context, host int) (r proxyReport, err erro
 	return r, err
 }
 
-// A ConnectionFault is a fault of connections that run through proxies, until it is healed. If several hit
-// one connection, their latencies add up, and the least bandwidth applies.
+// A ConnectionFault is a fault of connections that run through proxies, until it is healed. If several faults
+// hit one connection, their latencies add up, and the least bandwidth applies.
 type ConnectionFault struct {
-	Number int      `json:"number"` // from 1; names the fault
-	Names  []string `json:"names"`  // of the proxies it hits
+	Number int      `json:"number"` // number of the fault, from 1
+	Names  []string `json:"names"`  // names of the proxies that the fault hits
 
-	Latency   time.Duration `json:"latency,omitempty"`   // in each direction
+	Latency   time.Duration `json:"latency,omitempty"`   // additional latency in each direction
 	Bandwidth int64         `json:"bandwidth,omitempty"` // bytes per second in each direction
 	// Stall: nothing passes, though the connection stays open. Held data passes once the fault is healed.
 	Stall bool `json:"stall,omitempty"`
 	// Drop: data is read and dropped. A connection that has lost data is closed once the fault is healed, since
 	// TCP would have sent the data again.
 	Drop bool `json:"drop,omitempty"`
-	// Answer: one answer to each of some clients is lost; nil: no answer.
+	// Answer makes some clients lose one answer each; nil: no answer is lost.
 	Answer *AnswerFault `json:"answer,omitempty"`
 	// Reset: connections are closed at once, with all data in transit, and new ones are refused.
 	Reset bool `json:"reset,omitempty"`
@@ -240,12 +240,12 @@ func (f *ConnectionFault) check() error {
 // began. An answer is what the server sends after the client has sent something.
 type AnswerFault struct {
 	Nth uint64            `json:"nth"`
-	Of  map[string]string `json:"of"` // client of each proxy, by name of the proxy
+	Of  map[string]string `json:"of"` // name of the client of each proxy, by name of the proxy
 	// Close closes the connection in place of the answer. Otherwise the client receives nothing more on that
 	// connection until the fault is healed, which closes it.
 	Close bool `json:"close,omitempty"`
 
-	losses map[string]*answerLoss // by client
+	losses map[string]*answerLoss // by client: how the fault affects the client
 }
 
 // An answerLoss is the effect of an AnswerFault on one client.
@@ -266,7 +266,7 @@ func (f *AnswerFault) begin() {
 	}
 }
 
-// of returns the effect on the client of a proxy.
+// of returns the effect of the fault on the client of a proxy.
 func (f *AnswerFault) of(proxy string) []*answerLoss {
 	if f == nil {
 		return nil
@@ -290,30 +290,30 @@ func (f *AnswerFault) lost() (count int) {
 // A proxyOrder is an order to the process of the proxies.
 type proxyOrder struct {
 	Do       string          `json:"do"`
-	Name     string          `json:"name,omitempty"`     // name of the proxy; for bytes, the text to look for
-	Upstream string          `json:"upstream,omitempty"` // add: the address that the proxy connects to
-	Fault    ConnectionFault `json:"fault,omitzero"`     // for begin; for heal, only its number
+	Name     string          `json:"name,omitempty"`     // proxy's name; for the order bytes: the text to find
+	Upstream string          `json:"upstream,omitempty"` // for the order add: where the proxy connects to
+	Fault    ConnectionFault `json:"fault,omitzero"`     // for begin; for heal, only the number of the fault
 }
 
 // The orders.
 const (
-	addProxy    = "add" // answered by the address of the proxy
+	addProxy    = "add" // the answer is the address of the proxy
 	beginFault  = "begin"
 	healFault   = "heal"
-	reportProxy = "report" // answered by a proxyReport
-	countLost   = "lost"   // answered by how many answers a fault has lost
-	countBytes  = "bytes"  // answered by how many bytes came to proxies with a text in their names
-	lastAnswer  = "last"   // answered by the time of the server's last answer, 0 if never
+	reportProxy = "report" // the answer is a proxyReport
+	countLost   = "lost"   // the answer is how many answers a fault has lost
+	countBytes  = "bytes"  // the answer is how many bytes came to proxies with a text in their names
+	lastAnswer  = "last"   // the answer is the time of the server's last answer, or 0
 )
 
-// A proxyReport is the state of the proxies, read from what they do, not from their orders.
+// A proxyReport is the state of the proxies. Hit is read from what the proxies do, not from the orders.
 type proxyReport struct {
-	Faults []int    `json:"faults"` // numbers
+	Faults []int    `json:"faults"` // numbers of the faults in force
 	Hit    []string `json:"hit"`    // proxies that delay, hold up or drop data
 }
 
 // ServeProxies runs TCP proxies on the loopback address, as a process started by a Launcher (see
-// LaunchProxies). It returns when in ends.
+// LaunchProxies). It returns when the input ends.
 func ServeProxies(in io.Reader, out io.Writer) error {
 	s := proxyServer{proxies: map[string]*proxy{}, faults: map[int]ConnectionFault{}}
 	return ServeOrders(in, out, s.obey)
@@ -329,11 +329,11 @@ type proxyServer struct {
 type proxy struct {
 	relay.Relay
 	port *Port
-	rule atomic.Pointer[rule] // for all its connections
+	rule atomic.Pointer[rule] // how faults affect all its connections
 	// asked is set if the client has sent something since the server's last answer.
 	asked atomic.Bool
-	bytes atomic.Uint64 // received, in both directions
-	// answered is the time of the server's last data, in nanoseconds since the process began; 0: none yet.
+	bytes atomic.Uint64 // number of bytes received, in both directions
+	// answered is the time of the server's last data, in nanoseconds since the process began; 0: no data yet.
 	answered atomic.Int64
 }
 
@@ -414,7 +414,7 @@ func (s *proxyServer) heal(number int) error {
 	return s.apply(f.Names)
 }
 
-// apply makes some proxies follow all the faults in force.
+// apply makes some proxies follow all the faults that are in force.
 func (s *proxyServer) apply(names []string) error {
 	var errs []error
 	for _, name := range names {
@@ -446,7 +446,7 @@ func (r *rule) add(f ConnectionFault) {
 	r.stall, r.drop = r.stall || f.Stall, r.drop || f.Drop
 }
 
-// bytes returns how many bytes came to proxies with a text in their names.
+// bytes returns how many bytes have come to the proxies whose names contain about.
 func (s *proxyServer) bytes(about string) (sum uint64) {
 	for name, p := range s.proxies {
 		if strings.Contains(name, about) {
@@ -471,14 +471,14 @@ func (s *proxyServer) report() proxyReport {
 // A line is one direction of a connection through a proxy. It follows the current rule of the proxy.
 type line struct {
 	*proxy
-	answers bool // it carries data of the server
+	answers bool // it carries data from the server to the client
 }
 
 // A chunk is the data of one read.
 type chunk struct {
 	data []byte
 	came time.Time
-	err  error // why no more data comes; io.EOF: that end has closed its side
+	err  error // why no more data comes; io.EOF: the sender has closed its side
 }
 
 // read sends the data of a connection to chunks, until the connection ends.
@@ -501,8 +501,8 @@ type rule struct {
 	latency   time.Duration
 	bandwidth int64 // bytes per second; 0: unlimited
 	stall     bool
-	drop      bool          // data is lost
-	answers   []*answerLoss // faults that each lose one answer
+	drop      bool          // data is dropped
+	answers   []*answerLoss // faults that make a client lose one answer each
 	changed   chan struct{} // closed when another rule replaces this one
 }
 
@@ -594,7 +594,7 @@ type flow struct {
 	lost    bool  // some data was dropped
 	closed  bool  // the connection is closed in place of an answer
 
-	silencedBy *answerLoss // the loss after which the client receives nothing more
+	silencedBy *answerLoss // the fault by which the client receives nothing more
 	free       time.Time   // when the bandwidth allows the next piece
 }
 
@@ -660,7 +660,8 @@ func (f *flow) passed(n int, r *rule) {
 // begun is when this process began.
 var begun = time.Now()
 
-// note counts data that has come. It counts answers, and notes the loss of one.
+// note counts data that has come and, in data from the server, answers. It marks the flow if a fault loses an
+// answer.
 func (l *line) note(c chunk, r *rule, f *flow) {
 	if len(c.data) == 0 {
 		return

@@ -16,19 +16,19 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A Resource is a resource process: it keeps what clients share (see host.Books). It contains a broker,
-// through which clients ask it, so that no fault of the brokers that carry messages affects it.
+// A Resource is a resource process: it keeps what clients share (see host.Books). Clients ask it through a
+// broker of its own, so that no fault of the brokers that carry messages affects it.
 type Resource struct {
 	worker *Worker
 	at     host.Broker
 }
 
-// A resourceOrder is an order to a resource process. One field is set.
+// A resourceOrder is an order to a resource process. Exactly one field is set.
 type resourceOrder struct {
-	Start   *broker.Config `json:"start,omitempty"` // its broker; answered by its URL
-	Keep    *host.Share    `json:"keep,omitempty"`  // replaces what it kept before
+	Start   *broker.Config `json:"start,omitempty"` // how to start its broker; the answer is the URL
+	Keep    *host.Share    `json:"keep,omitempty"`  // what to keep, in place of what was kept before
 	TakeOut *takenOut      `json:"take_out,omitempty"`
-	Look    bool           `json:"look,omitempty"` // answered by host.Tickets
+	Look    bool           `json:"look,omitempty"` // asks for the progress; the answer is host.Tickets
 }
 
 // A takenOut is a node whose process has ended.
@@ -60,13 +60,13 @@ func LaunchResource(ctx context.Context, on Host, program []string, tls *certs.P
 	return r, nil
 }
 
-// Process returns the process.
+// Process returns the resource process.
 func (r *Resource) Process() Process { return r.worker }
 
-// Broker returns where nodes reach it.
+// Broker returns where nodes reach the resource process.
 func (r *Resource) Broker() *host.Broker { return &r.at }
 
-// Close ends the process.
+// Close ends the resource process.
 func (r *Resource) Close() { r.worker.End() }
 
 // Keep makes the process keep what the clients of a run share, and forget what it kept before. When Keep
@@ -75,7 +75,7 @@ func (r *Resource) Keep(ctx context.Context, of host.Share) error {
 	return r.worker.Ask(ctx, resourceOrder{Keep: &of}, nil)
 }
 
-// TakeOut takes a node whose process has ended out of the registers: see host.Books.TakeOut.
+// TakeOut removes a node whose process has ended from the registers: see host.Books.TakeOut.
 func (r *Resource) TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) error {
 	return r.worker.Ask(ctx, resourceOrder{TakeOut: &takenOut{id, incarnation}}, nil)
 }
@@ -86,7 +86,8 @@ func (r *Resource) Look(ctx context.Context) (t host.Tickets, err error) {
 	return t, err
 }
 
-// ServeResource runs a resource process started by a Launcher (see LaunchResource). It returns when in ends.
+// ServeResource runs a resource process started by a Launcher (see LaunchResource). It returns when the input
+// ends.
 func ServeResource(in io.Reader, out io.Writer) error {
 	var s resourceServer
 	defer s.end()
@@ -103,8 +104,8 @@ func ServeResource(in io.Reader, out io.Writer) error {
 type resourceServer struct {
 	broker *server.Server
 	conn   *nats.Conn
-	books  *host.Books        // nil: nothing kept yet
-	asked  *nats.Subscription // for questions of clients
+	books  *host.Books        // nil: the process keeps nothing yet
+	asked  *nats.Subscription // subscription to the questions of clients
 }
 
 func (s *resourceServer) obey(o *resourceOrder) (any, error) {

@@ -11,14 +11,14 @@ import (
 	"turnstile/internal/proc"
 )
 
-// A Usage is how much CPU time was used up to some time, by the processes of a run and by the whole machine.
+// A Usage is the CPU time used until some moment, by the processes of a run and by the whole machine.
 type Usage struct {
 	at     time.Time
-	all    ticks         // of the CPUs that this process may run on
-	own    time.Duration // by this process and the nodes
-	broker time.Duration // by the processes that carry the messages
-	known  bool          // own and broker
-	cpus   int           // number of CPUs of other machines that all includes
+	all    ticks         // ticks of the CPUs that this process may run on
+	own    time.Duration // CPU time of this process and the nodes
+	broker time.Duration // CPU time of the processes that carry the messages
+	known  bool          // own and broker are known
+	cpus   int           // how many CPUs of other machines the field all includes
 }
 
 // Add adds the ticks of another machine.
@@ -50,17 +50,17 @@ func ReadUsage(brokers, nodes []Process) Usage {
 // Shares are shares of CPU time over some time, relative to what the run could use: the CPUs that it may run
 // on, or the quota of its control groups if that is less.
 type Shares struct {
-	Own    float64 // by the nodes and the orchestrator
-	Broker float64 // by the run's own brokers and proxies
-	Others float64 // by all others, relative to the CPUs that the run may run on, even under a quota
-	Busy   float64 // of those CPUs or of the quota, whichever was busier
+	Own    float64 // share of the nodes and the orchestrator
+	Broker float64 // share of the run's own brokers and proxies
+	Others float64 // share of all others, relative to the CPUs that the run may run on, even under a quota
+	Busy   float64 // used share of those CPUs or of the quota, whichever is greater
 	// BrokerCPU is the CPU time of the brokers and proxies, relative to one CPU.
 	BrokerCPU float64
 	// AllKnown reports whether Busy was measured; OwnKnown, whether Own, Broker and BrokerCPU were.
 	AllKnown, OwnKnown bool
 }
 
-// Between notes that the reading began at a time, and sets its time half-way since then.
+// Between takes note that the reading took from began until u.at, and sets its time half-way between the two.
 func (u *Usage) Between(began time.Time) { u.at = began.Add(u.at.Sub(began) / 2) }
 
 // Since returns the shares since an earlier reading.
@@ -71,10 +71,10 @@ func (u Usage) Since(earlier Usage) Shares {
 	return u.since(earlier, runtime.NumCPU(), cgroup.Read(os.DirFS("/")).CPUs)
 }
 
-// mostShare is more than processes can use, apart from errors of reading.
+// mostShare is the greatest plausible share of CPU time: 1, and an allowance for errors of reading.
 const mostShare = 1.1
 
-// since is Since for a number of CPUs, with a quota for the run; 0: no quota.
+// since is Since for a number of CPUs, and with the quota of the run; 0: no quota.
 func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 	var s Shares
 	took := u.at.Sub(earlier.at)
@@ -90,7 +90,7 @@ func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 		s.BrokerCPU = (u.broker - earlier.broker).Seconds() / took.Seconds()
 		s.Broker = s.BrokerCPU / limit
 		s.Own = (u.own - earlier.own).Seconds() / took.Seconds() / limit
-		if s.Own+s.Broker > mostShare { // the time is too short for the time of the readings
+		if s.Own+s.Broker > mostShare { // too little time has passed, compared with how long the readings took
 			s.OwnKnown, s.Own, s.Broker, s.BrokerCPU = false, 0, 0, 0
 		}
 	}
@@ -128,10 +128,10 @@ func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 		if err != nil || !usable(cpu) {
 			continue // the line for all CPUs together has no number
 		}
-		for i, f := range fields[1:min(len(fields), 9)] { // user time includes guest time
+		for i, f := range fields[1:min(len(fields), 9)] { // without guest time, which user time includes
 			n, _ := strconv.ParseUint(f, 10, 64)
 			t.all += n
-			if i != 3 && i != 4 { // idle, and waiting for a disk
+			if i != 3 && i != 4 { // 3 is idle time, and 4 is waiting for a disk
 				t.busy += n
 			}
 		}
@@ -157,8 +157,8 @@ func (u *Usage) AddChildren(brokers, nodes []Process) {
 // processes has the children and the CPU time of each process.
 type processes struct {
 	children map[int][]int
-	used     map[int]time.Duration // by the process itself
-	waited   map[int]time.Duration // by its ended children
+	used     map[int]time.Duration // CPU time of the process itself
+	waited   map[int]time.Duration // CPU time of its ended children
 }
 
 // clockTick is the unit of times in /proc.

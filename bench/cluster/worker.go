@@ -16,10 +16,10 @@ import (
 // its standard output (see ServeOrders).
 type Worker struct {
 	Node
-	mu      sync.Mutex // held while a question is open
-	number  int        // of the latest question
+	mu      sync.Mutex // held while a question has no answer yet
+	number  int        // number of the latest question
 	answers chan answer
-	limit   time.Duration // for an answer
+	limit   time.Duration // how long an answer may take
 }
 
 // A question is a numbered order to a worker, as a line of JSON.
@@ -28,23 +28,23 @@ type question struct {
 	Order  json.RawMessage `json:"order"`
 }
 
-// An answer is the worker's result of an order, or its error.
+// An answer is the result of an order that the worker has carried out, or its error.
 type answer struct {
-	Number int             `json:"number"` // of the question
+	Number int             `json:"number"` // number of the question
 	Error  string          `json:"error,omitempty"`
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// answerLimit is how long a worker may take to answer: much longer than any that is not stuck.
+// answerLimit is how long a worker may take to answer: much longer than a worker needs that is not stuck.
 const answerLimit = 20 * time.Second
 
-// StartWorker starts a program with arguments on a host. It must call ServeOrders.
+// StartWorker starts a program with arguments on a host. The program must call ServeOrders.
 func StartWorker(on Host, name string, program []string) (*Worker, error) {
 	w := &Worker{answers: make(chan answer, 16), limit: answerLimit}
 	reader := jsonseq.Reader[answer]{On: func(a answer) {
 		select {
 		case w.answers <- a:
-		default: // answers to questions that nobody waits for any more
+		default: // drops answers to questions that nobody waits for any more
 		}
 	}}
 	var err error
@@ -79,7 +79,7 @@ func (w *Worker) Ask(ctx context.Context, order, result any) error {
 	}
 	if err := w.Tell(append(line, '\n')); err != nil {
 		select {
-		case <-w.Ended(): // its error says more
+		case <-w.Ended(): // await will say how the worker ended
 		case <-time.After(time.Second):
 			return fmt.Errorf("asking %s: %w", w.Name(), err)
 		}
@@ -126,8 +126,8 @@ func (w *Worker) End() {
 	<-w.Ended()
 }
 
-// ServeOrders is the worker's side: it calls do for each order from in, and writes the answers to out, until
-// in ends. Then it does not wait for an order that is being carried out.
+// ServeOrders is the worker's side: it calls do for each order from in, and writes the answers to out. It
+// returns when the input ends, even if an order is still being carried out.
 func ServeOrders(in io.Reader, out io.Writer, do func(order json.RawMessage) (any, error)) error {
 	questions := make(chan question)
 	ended := make(chan error, 1)
@@ -174,7 +174,7 @@ func (q question) answer(do func(json.RawMessage) (any, error)) []byte {
 	}
 	b, err := jsonseq.Encode(a)
 	if err != nil {
-		panic(err) // it has only a number, a text and encoded JSON
+		panic(err) // impossible: an answer has only a number, a text and encoded JSON
 	}
 	return b
 }

@@ -18,8 +18,8 @@ import (
 	"turnstile/results"
 )
 
-// Columns that tell trials apart, besides columns of options. No file has a column machine: run.yaml
-// describes it.
+// Columns that tell trials apart, besides columns of options. The machine is in no table: run.yaml describes
+// it.
 const (
 	versionColumn = "version"
 	machineColumn = "machine"
@@ -46,7 +46,7 @@ func Columns(known catalog.Table) []string {
 	return append(ColumnsWith(known.OptionNames()), runColumn)
 }
 
-// ColumnsWith returns the columns that tell trials apart, for trials with certain columns of options.
+// ColumnsWith returns the columns that tell trials apart, if the trials have these columns of options.
 func ColumnsWith(options []string) []string {
 	return append([]string{versionColumn, machineColumn}, results.AskedColumns(options...)...)
 }
@@ -95,9 +95,9 @@ func checkColumns(table catalog.Table, names []string, trials []*Trial) error {
 
 // A selection has the trials that are compared, in groups.
 type selection struct {
-	names   []string // of the groups, the baseline first
+	names   []string // names of the groups, the baseline first
 	trials  []*Trial
-	group   []int    // of each trial
+	group   []int    // by trial: the index of its group
 	by      []string // the columns that make the groups; nil: the groups are two sides
 	columns []string // other columns that tell trials apart
 }
@@ -177,7 +177,7 @@ func (t *Trial) result(columns []string) *benchfmt.Result {
 	return r
 }
 
-// unmatched returns an error for a side without a matching trial, which lists the values it has.
+// unmatched returns the error that no trial of a side matches. Its text lists the values that the side has.
 func unmatched(side Side, columns []string) error {
 	all := &selection{names: []string{side.Name}, trials: pointers(side.Trials),
 		group: make([]int, len(side.Trials))}
@@ -205,7 +205,7 @@ func (s *selection) regroup(r *Request, keys []benchproc.Key) error {
 	}
 	if r.Against != "" {
 		against := r.Against
-		if row, err := r.Known.Find(against); err == nil && r.By == "algorithm" { // it may be an alias
+		if row, err := r.Known.Find(against); err == nil && r.By == "algorithm" { // Against may be an alias
 			against = row.Name
 		}
 		at := slices.Index(s.names, against)
@@ -256,5 +256,5 @@ func listed(values []string) string {
 	return strings.Join(words, ", ")
 }
 
-// shown returns a value as it is listed, with a word for an empty one.
+// shown returns a value as lists show it, with a word for an empty value.
 func shown(value string) string { return cmp.Or(value, "(none)") }

@@ -19,7 +19,7 @@ import (
 type Trial struct {
 	results.Row
 	Machine string
-	Started time.Time // of its run; zero: unknown
+	Started time.Time // when its run began; zero: unknown
 }
 
 // A Side is a named set of trials to compare.
@@ -33,11 +33,11 @@ type Request struct {
 	// By is a projection of golang.org/x/perf/benchproc, such as algorithm or nodes@num: trials with the same
 	// value form a group. Empty: two sides are compared.
 	By      string
-	Known   catalog.Table    // of algorithms, whose aliases Against may name
-	Against string           // the group that the others are compared with, by its value; empty: the first
+	Known   catalog.Table    // known algorithms; Against may be an alias of one
+	Against string           // value of the group that the others are compared with; empty: the first group
 	Where   []string         // filters of benchproc, such as nodes:8; trials that match all of them are compared
-	Metrics []results.Column // none: each of defaults that some trial has measured
-	Unlike  bool             // compare what differs in more than is compared
+	Metrics []results.Column // empty: each metric of defaults that some trial has measured
+	Unlike  bool             // compare groups even if they differ in further columns
 }
 
 // A Comparison is the result of a Request.
@@ -47,8 +47,8 @@ type Comparison struct {
 	Agree  []Column `json:"-"` // columns with one value in all trials
 	Differ []Column `json:"-"` // columns, other than By, with several values
 	Groups []*Group `json:"groups"`
-	Alone  []string `json:"alone"` // experiments of one side that the other lacks
-	Lines  []Line   `json:"-"`     // by metric, and then by group
+	Alone  []string `json:"alone"` // experiments of one side that the other side lacks
+	Lines  []Line   `json:"-"`     // sorted by metric, and then by group
 	// Unmeasured are requested metrics that no trial has measured.
 	Unmeasured []results.Column `json:"unmeasured"`
 
@@ -58,19 +58,19 @@ type Comparison struct {
 // A Column has the values of trials in one column of runs.csv.
 type Column struct {
 	Name   string
-	Values []string // one for each group, in order; a single one if all agree
+	Values []string // one text per group, in order; a single text if all groups agree
 }
 
-// A Group has the trials of one experiment. Only those with a valid verdict are compared.
+// A Group has the trials of one experiment. Only trials with a valid verdict are compared.
 type Group struct {
 	Name     string         `json:"name"`
 	Where    string         `json:"where,omitempty"` // which experiment of its side, if there are several
 	Valid    int            `json:"valid"`
-	CPUBound int            `json:"cpu_bound"` // of the valid ones
+	CPUBound int            `json:"cpu_bound"` // how many valid trials were CPU-bound
 	Others   map[string]int `json:"others"`    // counts of trials with another verdict, by verdict
-	Repeated int            `json:"repeated"`  // simulated trials with the seed of another: they are left out
+	Repeated int            `json:"repeated"`  // simulated trials that are left out, since another has that seed
 
-	Interrupted int `json:"-"` // of the others, interrupted by the user
+	Interrupted int `json:"-"` // how many of Others the user interrupted
 
 	trials []*Trial
 	same   bool // the trials are simulated, and all their figures are equal
@@ -82,9 +82,9 @@ type pair struct {
 	baseline, other *Group
 }
 
-// Compare compares two sides, or the groups of one. It compares by the columns in which each group has one
-// value, but not all groups the same. With two sides, it pairs the experiments that agree in all other
-// columns. With one side, the groups must agree in all other columns; if they are grouped by algorithm,
+// Compare compares two sides, or the groups of one side. Two sides may differ in columns in which each side
+// has a single value, except those in alike. By all other columns, Compare pairs the experiments of the two
+// sides. The groups of one side must agree in all columns except By; if they are grouped by algorithm,
 // options and failure detectors may differ too.
 func Compare(r Request, sides ...Side) (*Comparison, error) {
 	s, err := r.choose(sides)
@@ -156,8 +156,8 @@ func (r *Request) refuse(s *selection, columns []string) error {
 		lines = append(lines, "  "+column+": "+listed(all))
 	}
 	_, first := s.values(columns[0])
-	return fmt.Errorf("%s\nchoose some, as by --where '%s:%q'; --unlike compares groups that differ in more, "+
-		"but have one value each", strings.Join(lines, "\n"), columns[0], first[0])
+	return fmt.Errorf("%s\nchoose trials with --where '%s:%q'; --unlike allows such columns if each group has "+
+		"a single value in each of them", strings.Join(lines, "\n"), columns[0], first[0])
 }
 
 // apart describes the columns in which two sides differ.
@@ -170,8 +170,8 @@ func (s *selection) apart(columns []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// pair makes the pairs: for one side, the first group with each other one; for two sides, the groups that
-// agree in the columns apart.
+// pair makes the pairs: of one side, the first group with each other one; of two sides, the groups that have
+// the same values in the columns apart.
 func (c *Comparison) pair(s *selection, apart []string) error {
 	var order []string
 	rows := map[string][][]*Trial{} // by experiment and group
@@ -254,7 +254,7 @@ func groupOf(name, where string, trials []*Trial) *Group {
 	return g
 }
 
-// compare fills in the lines for the pairs.
+// compare computes the lines of all pairs.
 func (c *Comparison) compare(metrics []results.Column) {
 	asked := len(metrics) > 0
 	if !asked {

@@ -120,9 +120,9 @@ func TestReasons(t *testing.T) {
 		},
 		"no valid trial of b": func(t *Trial) { t.Verdict = "violated" },
 		"not measured in b":   func(t *Trial) { t.WaitUSP99 = figure.Figure{} },
-		"known as a lower bound only in 8 of 8 trials of b":          bound,
+		"in 8 of 8 trials of b only a lower bound is known":          bound,
 		"CPU-bound in 8 of 8 trials of b: its delays are not ranked": busy,
-		"nothing random in them: the 8 simulated trials of b are the same": func(t *Trial) {
+		"the 8 simulated trials of b are identical, since nothing in them is random": func(t *Trial) {
 			simulate(t)
 			t.Figures = measure.Figures{WaitUSP99: figure.Number(7), EntriesPerS: figure.Number(3)}
 		},
@@ -130,7 +130,7 @@ func TestReasons(t *testing.T) {
 	} {
 		set := sideOf("set", maker{algorithm: "a", wait: 100, change: func(t *Trial) {
 			switch {
-			case strings.HasPrefix(want, "nothing random"):
+			case strings.HasSuffix(want, "nothing in them is random"):
 				simulate(t)
 			case strings.HasPrefix(want, "too few"):
 				change(t)
@@ -191,12 +191,12 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 		want string // contained in the error; empty: no error
 	}{
 		{Request{By: "algorithm"},
-			"differ in more than algorithm:\n  nodes: 8, 16\nchoose some, as by --where 'nodes:\"8\"'"},
+			"differ in more than algorithm:\n  nodes: 8, 16\nchoose trials with --where 'nodes:\"8\"'"},
 		{Request{By: "algorithm", Where: []string{`nodes:"8"`}}, ""},
 		{Request{By: "algorithm", Where: []string{"nodes:16"}}, "all trials of lan have algorithm=b"},
 		{Request{By: "algorithm", Where: []string{"nodes:9"}},
 			"no trial of lan matches; there are:\n  algorithm: a, b\n  nodes: 8, 16"},
-		{Request{By: "algorithm", Unlike: true}, "compares groups that differ in more, but have one value each"},
+		{Request{By: "algorithm", Unlike: true}, "such columns if each group has a single value in each of them"},
 		{Request{By: "nodes"}, "differ in more than nodes:\n  algorithm: a, b\n"},
 		{Request{By: "nodes", Where: []string{"algorithm:b -latency:/^u/"}}, ""},
 		{Request{By: "nodes", Where: []string{"algorithm:b"}, Against: "18"},
@@ -204,7 +204,7 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 		{Request{By: "nodes@(16 32)"}, "all trials of lan have nodes@(16 32)=16"},
 		{Request{By: "algorithm nodes", Where: []string{"algorithm:a OR nodes:16"}}, ""},
 		{Request{By: "tree"}, "all trials of lan have tree=(none)"},
-		{Request{By: "run", Where: []string{"nodes:8"}}, "  algorithm: a, b\nchoose some"},
+		{Request{By: "run", Where: []string{"nodes:8"}}, "  algorithm: a, b\nchoose trials"},
 		{Request{By: "run", Where: []string{"nodes:8"}, Unlike: true}, ""},
 		{Request{By: "algorithm", Where: []string{"nods:8"}},
 			"--where: there is no column \"nods\": did you mean nodes"},

@@ -20,10 +20,10 @@ type Line struct {
 	Baseline string         `csv:"baseline"`
 	Group    string         `csv:"group"`
 
-	BaselineTrials int           `csv:"baseline_trials"` // that measured the metric
+	BaselineTrials int           `csv:"baseline_trials"` // trials that measured the metric
 	Trials         int           `csv:"trials"`
 	BaselineMedian figure.Figure `csv:"baseline_median"`
-	BaselineLow    figure.Figure `csv:"baseline_low"` // interval ends are empty if there are too few trials
+	BaselineLow    figure.Figure `csv:"baseline_low"` // ends of intervals are empty if there are too few trials
 	BaselineHigh   figure.Figure `csv:"baseline_high"`
 	Median         figure.Figure `csv:"median"`
 	Low            figure.Figure `csv:"low"`
@@ -38,9 +38,9 @@ type Line struct {
 
 	P           figure.Figure `csv:"p"`
 	PHolm       figure.Figure `csv:"p_holm"`
-	Comparisons int           `csv:"comparisons"` // that PHolm is corrected for
+	Comparisons int           `csv:"comparisons"` // number of comparisons that PHolm is corrected for
 	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: no difference is shown
-	Reason      string        `csv:"reason"`      // for ~
+	Reason      string        `csv:"reason"`      // why no difference is shown
 }
 
 // The verdicts. Better and worse are for metrics with a preferred direction.
@@ -56,8 +56,8 @@ const (
 type sample struct {
 	group  *Group
 	x      []float64
-	all    []figure.Figure // the same figures
-	bounds int             // how many are lower bounds
+	all    []figure.Figure // the figures in x, which may be lower bounds
+	bounds int             // how many of the figures are lower bounds
 }
 
 func (g *Group) sample(metric results.Column) sample {
@@ -97,7 +97,7 @@ func (s *sample) unranked(metric results.Column) string {
 	case len(s.x) == 0:
 		return "not measured in " + s.group.Name
 	case s.bounds > 0:
-		return fmt.Sprintf("known as a lower bound only in %d of %d trials of %s", s.bounds, len(s.x), s.group.Name)
+		return fmt.Sprintf("in %d of %d trials of %s only a lower bound is known", s.bounds, len(s.x), s.group.Name)
 	case s.group.CPUBound > 0 && isDelay(metric):
 		return fmt.Sprintf("CPU-bound in %d of %d trials of %s: its delays are not ranked", s.group.CPUBound,
 			s.group.Valid, s.group.Name)
@@ -120,14 +120,14 @@ func (p *pair) line(metric results.Column) Line {
 	shift := stats.Shift(from.x, to.x)
 	for _, s := range []sample{from, to} {
 		if s.group.same {
-			l.Reason = fmt.Sprintf("nothing random in them: the %d simulated trials of %s are the same", s.group.Valid,
-				s.group.Name)
+			l.Reason = fmt.Sprintf("the %d simulated trials of %s are identical, since nothing in them is random",
+				s.group.Valid, s.group.Name)
 		}
 	}
-	if from.group.same && to.group.same { // the difference is exact
+	if from.group.same && to.group.same { // nothing is random: the difference is exact
 		shift.Low, shift.High = shift.Value, shift.Value
 	}
-	n := figure.Number // unknown for infinite ends
+	n := figure.Number // an infinite end becomes an unknown figure
 	l.Difference, l.DifferenceLow, l.DifferenceHigh = n(shift.Value), n(shift.Low), n(shift.High)
 	if median, _ := l.BaselineMedian.Value(); median > 0 {
 		percent := func(x float64) figure.Figure { return n(100 * x / median) }
@@ -168,8 +168,8 @@ func linesOf(metric results.Column, pairs []pair) []Line {
 	return lines
 }
 
-// defaults are the metrics of a comparison that names none: the first list with a measured metric. Runs about
-// leaders have no entries.
+// defaults are the metrics of a comparison whose request names no metrics: the first list that has a measured
+// metric. The second list is for runs about leaders, which have no entries.
 var defaults = [][]results.Column{
 	{results.EntriesPerS, results.MessagesPerEntry, results.WaitUSP50, results.WaitUSP99,
 		results.SyncDelayUSP50},
@@ -177,7 +177,7 @@ var defaults = [][]results.Column{
 		results.LeaderlessUS},
 }
 
-// defaults returns the metrics of a comparison that names none.
+// defaults returns the metrics of a comparison whose request names no metrics.
 func (c *Comparison) defaults() []results.Column {
 	for _, metrics := range defaults {
 		if slices.ContainsFunc(metrics, c.measured) {
@@ -204,8 +204,8 @@ func Metrics(names ...string) (metrics []results.Column, err error) {
 	return metrics, nil
 }
 
-// For the first metrics more is better; for metrics with the second's prefixes, less is. All others have no
-// preferred direction.
+// More is better for the metrics in moreIsBetter, and less is better for metrics with a prefix in
+// lessIsBetter. All others have no preferred direction.
 var (
 	moreIsBetter = []results.Column{results.EntriesPerS, results.Utilisation, results.JainIndex,
 		results.EntriesNodeMin, results.IssuedShare, results.ServedShare}
@@ -218,7 +218,8 @@ var (
 		"lost_", "timer_late_us_", "node_rss_mb_max", "ready_ms"}
 )
 
-// betterOf is positive if more of a metric is better, negative if less is, and 0 if neither is.
+// betterOf returns 1 if more of a metric is better, -1 if less is better, and 0 if the metric has no
+// preferred direction.
 func betterOf(metric results.Column) int {
 	if slices.Contains(moreIsBetter, metric) {
 		return 1
@@ -231,7 +232,8 @@ func betterOf(metric results.Column) int {
 	return 0
 }
 
-// BetterOf says whether more or less of a metric is better, or returns "" if neither is.
+// BetterOf says whether more or less of a metric is better, or returns "" if the metric has no preferred
+// direction.
 func BetterOf(metric results.Column) string {
 	return [...]string{"less is better", "", "more is better"}[betterOf(metric)+1]
 }

@@ -31,12 +31,12 @@ func (g *Group) Most(metric results.Column) (most figure.Figure) {
 type Place struct {
 	*Group
 	Rank   int // from 1, the best; ties have the same rank; 0: not ranked
-	Trials int // that measured the metric
+	Trials int // trials that measured the metric
 
 	Median, Low, High figure.Figure // Low and High are unknown if the trials are too few
 
 	P      figure.Figure // p-value of the difference from the group before (Mann-Whitney, Holm-corrected)
-	Reason string        // why it is not ranked, or tied with the group before
+	Reason string        // why the group is not ranked, or tied with the group before
 }
 
 // Rank ranks groups by a metric with a preferred direction. Each group is compared with the one before it,
@@ -69,7 +69,7 @@ func Rank(metric results.Column, groups []*Group) []Place {
 	for i, p := range ranked {
 		switch p.Rank = i + 1; {
 		case i == 0:
-		case ranked[i-1].same && p.same && lines[i-1].Difference != figure.Number(0): // the difference is exact
+		case ranked[i-1].same && p.same && lines[i-1].Difference != figure.Number(0): // an exact difference
 		case lines[i-1].Verdict == unshown:
 			p.Rank, p.P, p.Reason = ranked[i-1].Rank, lines[i-1].PHolm, lines[i-1].Reason
 		default:
@@ -79,7 +79,7 @@ func Rank(metric results.Column, groups []*Group) []Place {
 	return places
 }
 
-// last is 0 for ranked groups, and greater for groups that come after them.
+// last returns 0 for ranked groups, and more for groups that come after the ranked ones.
 func last(p Place) int {
 	switch {
 	case !p.Median.Known():

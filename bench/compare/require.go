@@ -55,7 +55,7 @@ func ParseRequirement(text string) (r Requirement, err error) {
 	return r, nil
 }
 
-// valueOf parses a duration, and returns how many units it is. If unit is 0, it parses a number or a
+// valueOf parses a duration, and returns its length in the given unit. If unit is 0, it parses a number or a
 // percentage.
 func valueOf(text string, unit time.Duration) (float64, error) {
 	if unit == 0 {
@@ -84,8 +84,8 @@ func valueOf(text string, unit time.Duration) (float64, error) {
 
 var unitNames = map[time.Duration]string{time.Microsecond: " us", time.Millisecond: " ms", time.Second: " s"}
 
-// Judge reports whether the rows of a run meet a requirement: valid if all do, violated if one does not, and
-// inconclusive if it is unknown for one, or if rows is empty.
+// Judge judges whether the rows of a run meet a requirement: valid if all do, violated if one does not, and
+// inconclusive if the figure of one is unknown, or if rows is empty.
 func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says string) {
 	if len(rows) == 0 {
 		return check.Inconclusive, r.text + " is required, and no trial has measured it"
@@ -117,8 +117,9 @@ func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says str
 }
 
 // Above reports whether a group is worse than its baseline by more than a share in some figure. It uses the
-// end of the interval that favours the group; text is the share as written. A group with a violated trial
-// fails, whatever its other trials measured. A baseline with a violated trial makes the result inconclusive.
+// end of the interval that favours the group; text is the share as the user wrote it. A group with a violated
+// trial fails, whatever its other trials measured. A baseline with a violated trial makes the result
+// inconclusive.
 func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	broken, unknown := c.broken()
 	worse, unsaid := c.worse(share)
@@ -129,8 +130,8 @@ func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 		unsaid = append(unsaid, string(m))
 	}
 	if len(unsaid) > 0 || len(c.Lines) == 0 {
-		unknown = append(unknown, fmt.Sprintf("unknown whether it is worse by more than %s: %s", text,
-			cmp.Or(strings.Join(unsaid, "; "), "anything")))
+		unknown = append(unknown, fmt.Sprintf("cannot tell whether a figure is worse by more than %s: %s", text,
+			cmp.Or(strings.Join(unsaid, "; "), "nothing could be compared")))
 	}
 	switch {
 	case broken != nil:
@@ -141,7 +142,8 @@ func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	return check.Valid, "PASSED: no figure is shown to be worse by more than " + text
 }
 
-// broken lists the groups with violated trials, and why others cannot be compared.
+// broken lists the groups with violated trials; unknown lists the reasons why other groups cannot be
+// compared.
 func (c *Comparison) broken() (broken, unknown []string) {
 	for _, g := range c.Groups {
 		name := strings.TrimPrefix(g.Where+": ", ": ") + g.Name
@@ -160,15 +162,16 @@ func (c *Comparison) broken() (broken, unknown []string) {
 	return broken, unknown
 }
 
-// worse lists the figures in which a group is worse by more than a share of the baseline's median. Unsaid are
-// figures that are not known precisely enough. Figures without a preferred direction are left out.
+// worse lists the figures in which a group is worse than its baseline by more than a share of the baseline's
+// median. Unsaid lists the figures that are not known precisely enough to tell. Figures without a preferred
+// direction are left out.
 func (c *Comparison) worse(than float64) (worse, unsaid []string) {
 	for _, l := range c.Lines {
 		better := betterOf(l.Metric)
 		if better == 0 {
 			continue
 		}
-		end := l.PercentLow // the end that favours the group
+		end := l.PercentLow // the end of the interval that favours the group
 		if better > 0 {
 			end = l.PercentHigh
 		}

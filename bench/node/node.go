@@ -1,5 +1,5 @@
 // Package node is the process of one node of a run. The orchestrator starts it, describes its role as JSON on
-// its standard input, and ends it by closing that.
+// its standard input, and ends it by closing this input.
 package node
 
 import (
@@ -20,20 +20,21 @@ const (
 	ok       = 0
 	failed   = 1
 	orphaned = 3  // the orchestrator has ended
-	usage    = 64 // as in sysexits.h
+	usage    = 64 // wrong usage, as in sysexits.h
 )
 
-// A role is what a node process is to do: one of the two.
+// A role is what a node process is to do. Either Node or Bare is set.
 type role struct {
 	Node *host.Config `json:"node"`
 	Bare *bare.Config `json:"bare"`
 
-	// Of a node.
+	// Machines and Chaos belong to Node.
 	Machines []catalog.Part   `json:"machines"`
 	Chaos    chaos.NodeFaults `json:"chaos"`
 }
 
-// Main does what the standard input says, with the algorithms of a table, and returns the exit status.
+// Main carries out the role that the standard input describes, with the algorithms of a table, and returns
+// the exit status.
 func Main(known catalog.Table, args []string) int {
 	return run(known, args, os.Stdin, os.Stdout, os.Stderr)
 }

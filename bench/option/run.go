@@ -23,29 +23,29 @@ import (
 type Run struct {
 	Algorithm string       `yaml:"algorithm"`
 	Config    nodes.Config `yaml:"config"`
-	Resources int          `yaml:"resources,omitempty"` // each with an instance of the algorithm; 0: one
+	Resources int          `yaml:"resources,omitempty"` // each has an instance of the algorithm; 0: one resource
 	// ResourceNames are the names of the resources, separated by commas; empty: they are numbered.
 	ResourceNames string `yaml:"resource_names,omitempty"`
 
 	Workload  workload.Workload   `yaml:"workload"`
-	Latency   chance.Distribution `yaml:"latency"`           // injected into every link; links stay FIFO
-	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; empty: all links are alike
-	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
-	// beside the algorithm, as detector.Parse reads it
+	Latency   chance.Distribution `yaml:"latency"`           // injected into every link; links remain FIFO
+	Regions   chaos.Regions       `yaml:"regions,omitempty"` // latencies by region; empty: all links are alike
+	Multicast bool                `yaml:"multicast"`         // a broadcast is published once for all peers
+	// failure detector beside the algorithm, as detector.Parse reads it
 	Detector string `yaml:"detector,omitempty"`
-	// name of the plan of the faults; empty: the faults have no plan
+	// name of the plan that the faults come from; empty: they come from no plan
 	Plan   string        `yaml:"plan,omitempty"`
-	Faults []chaos.Fault `yaml:"faults,omitempty"` // that the run injects: see chaos.Resolve
+	Faults []chaos.Fault `yaml:"faults,omitempty"` // faults that the run injects: see chaos.Resolve
 	// Injected maps the number of a trial to all its faults, if faults were injected or healed by hand during
 	// the trial. They replace Faults.
 	Injected map[int][]chaos.Fault `yaml:"injected,omitempty"`
 
-	Warmup time.Duration `yaml:"warmup"` // before the measurement
+	Warmup time.Duration `yaml:"warmup"` // length of the warm-up before the measurement
 	// WarmupLimit, if not zero, extends the warm-up of a run with a Duration until every client has entered
 	// twice, but not beyond this limit.
 	WarmupLimit time.Duration `yaml:"warmup_limit,omitempty"`
-	Duration    time.Duration `yaml:"duration"`          // of the measurement; 0: until Entries
-	Entries     uint64        `yaml:"entries,omitempty"` // in all, warm-up included; 0: for Duration
+	Duration    time.Duration `yaml:"duration"`          // length of the measurement; 0: Entries ends the run
+	Entries     uint64        `yaml:"entries,omitempty"` // all entries, with warm-up; 0: Duration ends the run
 	Trials      int           `yaml:"trials"`
 	Seed        uint64        `yaml:"seed"`
 	Patience    time.Duration `yaml:"patience"`       // how long nothing may move before a check for a stall
@@ -53,11 +53,11 @@ type Run struct {
 
 	Trace bool `yaml:"trace,omitempty"` // record all messages, not only the latest
 
-	// how many the run starts, with the nodes spread over them; 0: one, or one on each host
+	// number of brokers that the run starts, with the nodes spread over them; 0: one, or one on each host
 	Brokers int  `yaml:"brokers,omitempty"`
-	Proxies bool `yaml:"proxies,omitempty"` // between the nodes and the brokers, and between the brokers
+	Proxies bool `yaml:"proxies,omitempty"` // proxies between nodes and brokers, and between brokers
 
-	Hosts int    `yaml:"hosts,omitempty"` // over which the nodes are spread; 0: the run is on one machine
+	Hosts int    `yaml:"hosts,omitempty"` // hosts over which the nodes are spread; 0: the run is on one machine
 	Place string `yaml:"place,omitempty"` // which node is on which host, as place.Parse reads it
 	// Servers are the servers of the service that the run is about, if the run starts them.
 	Servers chaos.Servers `yaml:"servers,omitempty"`
@@ -66,10 +66,10 @@ type Run struct {
 	Resource string `yaml:"resource,omitempty"`
 }
 
-// NoDetector is the Run.Detector of a run without a detector, though its algorithm listens to one.
+// NoDetector is the value of Run.Detector if no detector is to run, though the algorithm listens to one.
 const NoDetector = "none"
 
-// MostNodes is the maximum of nodes of a run.
+// MostNodes is the maximum number of nodes of a run.
 const MostNodes = 1 << 20
 
 // Where the clients' shared resource is kept: see Run.Resource.
@@ -105,7 +105,7 @@ func Implied(c nodes.Config) Run {
 	return r
 }
 
-// MostResources is the maximum of resources of a run: each node has a machine and counters for each.
+// MostResources is the maximum number of resources of a run: each node has a machine and counters for each.
 const MostResources = 256
 
 // ResourceCount returns how many resources clients ask for.
@@ -119,7 +119,7 @@ func (o *Run) ResourceName(i int) string {
 	return strconv.Itoa(i)
 }
 
-// WarmsUpTo returns the limit of the warm-up, or 0 if clients do not extend it.
+// WarmsUpTo returns the limit of the warm-up, or 0 if the warm-up has a fixed length.
 func (o *Run) WarmsUpTo() time.Duration {
 	switch load := o.Workload.Load; {
 	case o.Entries > 0, o.WarmupLimit <= o.Warmup, load == workload.One, load == workload.Sequential,
@@ -129,14 +129,14 @@ func (o *Run) WarmsUpTo() time.Duration {
 	return o.WarmupLimit
 }
 
-// Network returns the behaviour of the links without faults. If regions are hosts, it does not know which
-// node is in which region: see bench.Job.
+// Network returns the behaviour of the links without faults. If regions are hosts, the result does not know
+// which node is in which region: see bench.Job.
 func (o *Run) Network() chaos.Network {
 	return chaos.Network{Latency: o.Latency, Regions: o.Regions}
 }
 
-// Again returns the options that repeat the run. The injected faults become planned ones, whose times count
-// from a warm-up of fixed length.
+// Again returns the options that repeat the run. If faults were injected, the warm-up gets a fixed length,
+// since the recorded times of these faults count from its end.
 func (o Run) Again() Run {
 	if len(o.Injected) > 0 {
 		o.WarmupLimit = 0
@@ -204,7 +204,7 @@ func (o *Run) Bound() (most time.Duration, bounded bool) {
 	return most + waits, bounded && (waits == 0 || holds && thinks)
 }
 
-// Even reports whether all messages take the same time to be handled, faults aside.
+// Even reports whether all messages take the same time until they are handled, apart from faults.
 func (o *Run) Even() bool {
 	network := o.Network()
 	return network.Constant() && o.Workload.Receive.IsZero()

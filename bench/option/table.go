@@ -16,13 +16,13 @@ import (
 // documentation follow from it.
 type Option struct {
 	Name, Short string // Short is the one-letter flag, if any
-	Usage       string // in the syntax of pflag: the name of the value in backquotes
-	Group       string // of flags in the help
-	For         string // the runs that have it: Exclusion or Leaders; empty: all
-	Real        bool   // only for runs of processes
-	NoZero      string // error for the value 0, and what to write instead; empty: 0 is valid
-	Elsewhere   bool   // its flag names a file or a plan, and other code reads it
-	Common      bool   // shown in the short help
+	Usage       string // help text as pflag reads it: the name of the value is in backquotes
+	Group       string // group of the flag in the help
+	For         string // kind of runs that have the option: Exclusion or Leaders; empty: all
+	Real        bool   // only runs of processes have the option
+	NoZero      string // error text for the value 0, with advice; empty: 0 is valid
+	Elsewhere   bool   // the flag names a file or a plan, and other code reads it
+	Common      bool   // the short help shows the flag
 
 	// Of returns where a run holds the value: a pointer to an int, uint64, float64, bool, string or duration, or
 	// a Value.
@@ -32,11 +32,12 @@ type Option struct {
 	// is the implied one.
 	Words  func(*Run) string
 	Always bool
-	// Says returns the text in the first line of a summary; nil: the name and Words.
+	// Says returns the option's text in the first line of a summary; nil: the name and Words.
 	Says func(*Run) string
 
 	Columns []Column
-	// Alike forbids comparing two results that differ in its columns, since these say how much work there was.
+	// Alike forbids comparing two results that differ in the option's columns, since these say how much work
+	// there was.
 	Alike bool
 }
 
@@ -47,12 +48,12 @@ type Value interface {
 	Type() string
 }
 
-// A Column is a column of runs.csv, for what was asked of a run.
+// A Column is a column of runs.csv that says what was asked of a run.
 type Column struct {
 	Name, Unit string
 	Is         string // meaning of a cell
 	Empty      string // meaning of an empty cell; empty: no cell is empty
-	All        bool   // filled in all runs, even if the option is for some only
+	All        bool   // all runs have the cell, even if the option is for some only
 	// Cell returns the cell of a run: a string, a bool or a figure.Figure. Real is set for runs of processes. If
 	// Cell is nil, the cell is the value as text.
 	Cell func(r *Run, real bool) any
@@ -135,7 +136,7 @@ var Table = []*Option{
 		Of:    func(r *Run) any { return (*loadValue)(&r.Workload.Load) },
 		Words: func(r *Run) string {
 			if r.Workload.Load == workload.Closed || r.Workload.Load == workload.Open {
-				return "" // which think and rate imply
+				return "" // the options think and rate imply these loads
 			}
 			return string(r.Workload.Load)
 		},
@@ -255,7 +256,7 @@ var Table = []*Option{
 			if r.Regions.None() {
 				return ""
 			}
-			return "FILE" // the file is not on record
+			return "FILE" // stands for the name of the file, which is not on record
 		},
 		Says: func(r *Run) string { return given(!r.Regions.None(), r.Regions) },
 		Columns: []Column{{Name: RegionsColumn, Unit: "text",
@@ -290,7 +291,7 @@ var Table = []*Option{
 		Of:     func(r *Run) any { return &r.Brokers },
 		Words:  func(r *Run) string { return given(r.Brokers > 1, number(r.Brokers)) },
 		Says: func(r *Run) string {
-			if r.Brokers < 2 || r.Brokers == r.Hosts { // one on each host
+			if r.Brokers < 2 || r.Brokers == r.Hosts { // one broker on each host
 				return ""
 			}
 			return english.Count(r.Brokers, "broker", "brokers")
@@ -369,8 +370,9 @@ var Table = []*Option{
 		Columns: []Column{{Name: "proxies", Unit: "true/false", Is: "whether connections run through proxies",
 			Cell: func(r *Run, _ bool) any { return r.Proxies }}}},
 	{Name: "resource", Group: Running, For: Exclusion, Real: true,
-		Usage: "`place` of what clients share: file, which all map, or process, which they ask (default file)",
-		Of:    func(r *Run) any { return &r.Resource },
+		Usage: "`kind` of shared resource: file, which all nodes map into memory, or process, which nodes send " +
+			"requests to (default file)",
+		Of: func(r *Run) any { return &r.Resource },
 		Columns: []Column{{Name: ResourceColumn, Unit: "word",
 			Is:    "where clients find what they share: `file` or `process`",
 			Empty: simulated, Cell: func(r *Run, real bool) any {
@@ -382,7 +384,7 @@ var Table = []*Option{
 			Cell: func(r *Run, _ bool) any { return strings.Join(r.FaultTexts(), "; ") }}}},
 }
 
-// known returns the number x if is holds, and otherwise an unknown figure.
+// known returns the number x if the condition is holds, and otherwise an unknown figure.
 func known(is bool, x float64) (f figure.Figure) {
 	if is {
 		f = figure.Number(x)
@@ -390,7 +392,7 @@ func known(is bool, x float64) (f figure.Figure) {
 	return f
 }
 
-// given returns the text of a value if is holds, and otherwise "".
+// given returns the text of a value if the condition is holds, and otherwise "".
 func given(is bool, value interface{ String() string }) string {
 	if !is {
 		return ""
@@ -409,7 +411,7 @@ func (n number) String() string { return strconv.Itoa(int(n)) }
 // silent returns "".
 func silent(*Run) string { return "" }
 
-// under returns the value of an option of one load, and "" under other loads.
+// under returns a function that returns the value of an option under one load, and "" under other loads.
 func under(load workload.Load) func(*Run) string {
 	return func(r *Run) string {
 		switch {
@@ -422,7 +424,7 @@ func under(load workload.Load) func(*Run) string {
 	}
 }
 
-// count returns how many there are as text, or "" if there are fewer than from.
+// count returns a function that returns a number of things as text, or "" if there are fewer than from.
 func count(from int, one, many string, of func(*Run) int) func(*Run) string {
 	return func(r *Run) string {
 		if n := of(r); n >= from {

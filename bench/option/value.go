@@ -28,7 +28,7 @@ func (o *Option) Is(l workload.Load) bool {
 	return o.For == "" || (l == workload.Campaign) == (o.For == Leaders)
 }
 
-// Reset gives a run the value that stands for an option that is not given.
+// Reset sets the option in a run to its zero value, which means that the option is not given.
 func (o *Option) Reset(r *Run) {
 	switch v := o.Of(r).(type) {
 	case resources:
@@ -61,7 +61,7 @@ func (o *Option) text(r *Run) string {
 }
 
 // words returns the argument of the option's flag in a command that makes the run, or "" to leave the flag
-// out. Implied is a run without options.
+// out. Implied is the run that results without options.
 func (o *Option) words(r, implied *Run) string {
 	switch {
 	case o.Words != nil:
@@ -73,7 +73,8 @@ func (o *Option) words(r, implied *Run) string {
 }
 
 // Given iterates over the options that a command must give to make the run, with the arguments of their
-// flags. Implied is a run without options. Real includes options that only runs of processes have.
+// flags. Implied is the run that results without options. If real is set, options for runs of processes are
+// included.
 func (r *Run) Given(implied *Run, real bool) iter.Seq2[*Option, string] {
 	return func(yield func(*Option, string) bool) {
 		for _, o := range Table {
@@ -134,7 +135,7 @@ func (c *Column) Zero() any {
 	return ""
 }
 
-// Cells returns the cells of a run by column. Real is set for runs of processes.
+// Cells returns the cells of a run, by name of the column. Real is set for runs of processes.
 func (r *Run) Cells(real bool) map[string]any {
 	cells := map[string]any{}
 	for o, c := range Columns() {

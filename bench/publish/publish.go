@@ -35,7 +35,7 @@ docs/columns.md explain the files. At the commit that each run.yaml names, Turns
 License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 `
 
-// private matches a credential in a URL, and a command with a path from the root of a machine.
+// private matches a credential in a URL, and a command with an absolute path.
 var private = regexp.MustCompile(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
 
 // Make publishes a set as the folder to, which must not exist, with an archive next to it. It returns an
@@ -109,9 +109,9 @@ func write(path string, text []byte) error {
 // An Audit lists where a published set was changed, or contradicts itself.
 type Audit struct {
 	Differences []results.Difference `json:"differences"`
-	Lacking     map[string]int       `json:"lacking,omitempty"` // counts by reason
-	Judgeable   []*results.Folder    `json:"-"`                 // other runs with histories
-	Without     int                  `json:"-"`                 // how many other runs have no histories
+	Lacking     map[string]int       `json:"lacking,omitempty"` // counts of runs that cannot be read, by reason
+	Judgeable   []*results.Folder    `json:"-"`                 // readable runs that have histories
+	Without     int                  `json:"-"`                 // how many readable runs have no histories
 }
 
 func (a *Audit) differ(file, what string) {
@@ -120,7 +120,7 @@ func (a *Audit) differ(file, what string) {
 
 // Check compares the files of a published set with their digests. If all agree, it compares the tables of the
 // set with the tables of its runs, and the files of each run with each other. It judges no run. It returns an
-// error if it could not go on.
+// error if it cannot go on.
 func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, error) {
 	a := &Audit{Differences: []results.Difference{}, Lacking: map[string]int{}}
 	if err := a.sums(ctx, folder); err != nil || len(a.Differences) > 0 {
@@ -150,7 +150,7 @@ func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, err
 		}
 	}
 	for _, name := range results.SetTables {
-		stored, _ := os.ReadFile(filepath.Join(folder, name)) // most sets lack some
+		stored, _ := os.ReadFile(filepath.Join(folder, name)) // most sets lack some of these tables
 		made, err := results.Joined(name, set.Runs)
 		if err != nil {
 			a.differ(name, err.Error())
@@ -209,7 +209,7 @@ func Unpack(ctx context.Context, archive, to string) error {
 		h, err := in.Next()
 		switch {
 		case err == io.EOF:
-			_, err = io.Copy(io.Discard, packed) // reads up to the checksum
+			_, err = io.Copy(io.Discard, packed) // reads on to the checksum, which is verified
 			return err
 		case err != nil:
 			return err
@@ -221,7 +221,7 @@ func Unpack(ctx context.Context, archive, to string) error {
 			return fmt.Errorf("%q has %d bytes, more than is unpacked here: unpack it by hand", h.Name, h.Size)
 		}
 		free -= uint64(h.Size)
-		_, below, _ := strings.Cut(filepath.Clean(h.Name), "/") // the archive has one folder
+		_, below, _ := strings.Cut(filepath.Clean(h.Name), "/") // removes the name of the archive's only top folder
 		text, err := io.ReadAll(in)
 		if err := cmp.Or(err, ctx.Err(), write(filepath.Join(to, below), text)); err != nil {
 			return err

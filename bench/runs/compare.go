@@ -14,8 +14,8 @@ import (
 
 // A Comparison says whether a repeated run has the same outcome as the first.
 type Comparison struct {
-	Differences []Difference `json:"differences"` // of what should be the same
-	Unknown     []string     `json:"unknown"`     // why something could not be compared
+	Differences []Difference `json:"differences"` // values that should be the same, but are not
+	Unknown     []string     `json:"unknown"`     // what could not be compared, and why
 	Compared    []string     `json:"compared"`    // the columns and other things compared
 }
 
@@ -92,7 +92,7 @@ func Compare(first, again *Summary) *Comparison {
 	return c
 }
 
-// trial returns the index of a judged trial, or -1.
+// trial returns the index of a judged trial in Rows, or -1.
 func (s *Summary) trial(number int) int {
 	return slices.IndexFunc(s.Rows, func(r results.Row) bool { return r.Trial == number })
 }
@@ -143,7 +143,7 @@ func verdictOf(v *check.Verdict) string {
 	return strings.Join(append([]string{v.Outcome.String()}, checks...), " ")
 }
 
-// rows compares the columns of a trial that should agree.
+// rows compares the columns of a trial in which the two runs should agree.
 func (c *Comparison) rows(trial int, first, again *results.Row, should func(column, was, is string) bool) {
 	cells := map[string]string{}
 	for column, cell := range results.Cells(*first) {
@@ -151,7 +151,7 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 	}
 	for column, cell := range results.Cells(*again) {
 		switch column {
-		case "run", "version", "verdict": // verdicts are compared in full
+		case "run", "version", "verdict": // verdicts are compared elsewhere, with their checks
 			continue
 		}
 		if was, is := cells[column], fmt.Sprint(cell); should(column, was, is) {
@@ -165,7 +165,7 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 // node, or the messages per entry if the published cost is exact.
 func exactColumns(j *bench.Job) (columns []results.Column) {
 	load := j.Workload.Load
-	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // as check.cost has it
+	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // condition as in check.cost
 	alone := j.Alone()
 	cost, renewals := j.PublishedCost()
 	if j.Entries > 0 {

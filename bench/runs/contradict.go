@@ -18,7 +18,7 @@ import (
 // contradictions collects where the files of a run contradict each other.
 type contradictions struct {
 	*Summary
-	columns []string // of runs.csv
+	columns []string // columns of runs.csv
 	all     []results.Difference
 }
 
@@ -66,7 +66,7 @@ func (c *contradictions) add(file string, trial int, what string) {
 	c.all = append(c.all, results.Difference{File: file, Trial: trial, What: what})
 }
 
-// has adds a contradiction if another file gives a figure of trial i in runs.csv differently.
+// has adds a contradiction if the file by gives another figure for trial i than runs.csv.
 func (c *contradictions) has(i int, column results.Column, by string, is figure.Figure) {
 	was := c.Rows[i].Figure(column)
 	if slices.Contains(c.columns, string(column)) && was.String() != is.String() {
@@ -82,8 +82,8 @@ func or(f figure.Figure, none string) string {
 	return f.String()
 }
 
-// is adds a contradiction if other figures of the row, or another file, give a figure differently, rounding
-// aside. An unknown figure contradicts nothing.
+// is adds a contradiction if other figures of the row, or another file, yield another value for a figure,
+// apart from rounding. An unknown figure contradicts nothing.
 func (c *contradictions) is(i int, column results.Column, by string, is float64) {
 	was, known := c.Rows[i].Figure(column).Value()
 	if known && math.Abs(was-is) > 1e-5*max(1, math.Abs(was)) {
@@ -92,7 +92,7 @@ func (c *contradictions) is(i int, column results.Column, by string, is float64)
 	}
 }
 
-// quantiles compares the quantiles with their histograms.
+// quantiles compares the quantiles in runs.csv with the histograms that they come from.
 func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.Histogram) {
 	for _, column := range c.columns {
 		if tag, q, is := measure.QuantileIn(column); is {
@@ -121,7 +121,7 @@ func (c *contradictions) counts(i int, latencies map[string]*hdrhistogram.Histog
 	}
 }
 
-// messages compares the messages of a trial with the sums over the kinds.
+// messages compares the messages of a trial with the sums over the kinds of messages.
 func (c *contradictions) messages(i int) {
 	row := &c.Rows[i]
 	var sent, publishes, beats, perEntry float64
@@ -152,7 +152,8 @@ func (c *contradictions) messages(i int) {
 	}
 }
 
-// groups compares the figures of a trial with the sums over its sizes, its resources and its intervals.
+// groups compares the figures of a trial with the sums over its sizes of requests, its resources and its
+// intervals.
 func (c *contradictions) groups(i int) {
 	trial := c.Rows[i].Trial
 	number := func(f figure.Figure) float64 { x, _ := f.Value(); return x }
@@ -161,7 +162,7 @@ func (c *contradictions) groups(i int) {
 		of   []measure.OfGroup
 	}{{results.SizesFile, c.sizesOf(trial)}, {results.ResourcesFile, c.resourcesOf(trial)}} {
 		var entries, unfinished float64
-		unissued := true // every group has Unissued on record
+		unissued := true // Unissued is known for every group
 		for _, of := range g.of {
 			entries += number(of.Entries)
 			unfinished += number(of.Unserved) + number(of.Unissued)

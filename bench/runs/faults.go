@@ -24,11 +24,11 @@ func (r *Run) faults(number int) []chaos.Fault {
 		p := r.Placement()
 		return chaos.OnHosts(r.Record.Trials[number-1].Faults, &p)
 	}
-	faults, _ := r.FaultsAsked(number, bench.TrialSeed(r.Seed, number)) // it was valid when run
+	faults, _ := r.FaultsAsked(number, bench.TrialSeed(r.Seed, number)) // the faults are valid
 	return faults
 }
 
-// keepFaults writes the faults of a trial to run.yaml if they differ from the plan's, so that they are known
+// keepFaults writes the faults of a trial that differ from the plan's to run.yaml, so that they are known
 // even if the orchestrator is killed.
 func (r *Run) keepFaults(number int, all []chaos.Fault) error {
 	injected := maps.Clone(r.Injected) // the map may be shared with another run

@@ -14,12 +14,12 @@ import (
 // A Leftover is the folder of a run that was never finished, and that no orchestrator is making any more.
 type Leftover struct {
 	*results.Folder
-	Bytes uint64 // of its files
+	Bytes uint64 // size of its files
 	Why   string
 }
 
 // Leftovers returns the unfinished runs in some sets. Spared has the runs that may be unfinished but are
-// kept, with the reason: they go on, or that cannot be determined.
+// kept, with the reason: the run is still being made, or this cannot be determined.
 func Leftovers(root string, sets []string) (left []Leftover, spared map[string]string) {
 	spared = map[string]string{}
 	for _, set := range sets {
@@ -35,15 +35,15 @@ func Leftovers(root string, sets []string) (left []Leftover, spared map[string]s
 	return left, spared
 }
 
-// leftBy returns why a run is left over, or "" if it is finished. It returns an error if the run goes on, or
-// if that cannot be determined.
+// leftBy returns why a run is left over, or "" if it is finished. It returns an error if the run is still
+// being made, or if this cannot be determined.
 func leftBy(folder *results.Folder) (why string, err error) {
 	record, err := ReadRecord(folder)
 	switch {
 	case err != nil && folder.SetAside():
 		return "", fmt.Errorf("it was set aside, and may have been finished: %w", err)
 	case err != nil:
-		return "", nil // the list of runs reports the damage
+		return "", nil // run.yaml is damaged, which the list of runs reports
 	case folder.SetAside() && record.CutShort():
 		why = "set aside by a sweep, which made it again"
 	case record.Unfinished():
@@ -54,7 +54,7 @@ func leftBy(folder *results.Folder) (why string, err error) {
 	return why, goesOn(folder)
 }
 
-// goesOn returns an error if a run goes on, or if that cannot be determined.
+// goesOn returns an error if a run is still being made, or if this cannot be determined.
 func goesOn(folder *results.Folder) error {
 	switch held, err := folder.Held(); {
 	case err != nil:
@@ -72,8 +72,8 @@ func goesOn(folder *results.Folder) error {
 	return errors.Join(errors.New("it goes on"), client.Close())
 }
 
-// Remove removes the folder, unless the run goes on by now. It removes nothing outside root, even through
-// links.
+// Remove removes the folder, unless the run has been taken up again. It removes nothing outside root, even
+// through links.
 func (l *Leftover) Remove(root string) error {
 	if why, err := leftBy(l.Folder); err != nil || why == "" {
 		return errors.Join(fmt.Errorf("%s is kept: it has changed meanwhile", l.Ref()), err)
@@ -89,7 +89,7 @@ func (l *Leftover) Remove(root string) error {
 func bytesIn(path string) (sum uint64) {
 	filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // unreadable files count 0
+			return nil // unreadable files count as empty
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
 			sum += uint64(info.Size())

@@ -33,10 +33,10 @@ type OverheadOptions struct {
 	Nodes     int
 	Pairs     int
 	Warmup    time.Duration
-	Duration  time.Duration // of each measurement
+	Duration  time.Duration // length of each measurement
 	Seed      uint64
 
-	WarmupLimit time.Duration // as in Options
+	WarmupLimit time.Duration // as in option.Run
 }
 
 // A Pair is a measurement of the testbed and one of the bare loop, one right after the other, in entries per
@@ -57,17 +57,17 @@ type OverheadResult struct {
 	Testbed   float64 `json:"testbed_entries_per_s_median"`
 	Bare      float64 `json:"bare_entries_per_s_median"`
 	Ratio     float64 `json:"ratio_median"`
-	Low       float64 `json:"ratio_low"` // of an interval for the median
+	Low       float64 `json:"ratio_low"` // lower end of an interval for the median ratio
 	High      float64 `json:"ratio_high"`
-	Coverage  float64 `json:"interval_coverage"` // probability that the interval holds the median
+	Coverage  float64 `json:"interval_coverage"` // probability that the interval holds the true median
 
 	// Others is the median share of the machine that other processes used while the testbed was measured.
 	Others float64 `json:"others_cpu_median"`
 
-	Unlucky     int    `json:"unlucky"`      // pairs that were made again, since one of their runs failed
-	LastFailure string `json:"last_failure"` // why the last of them failed
+	Unlucky     int    `json:"unlucky"`      // how many pairs were made again, since one of their runs failed
+	LastFailure string `json:"last_failure"` // why the last of these pairs failed
 
-	others []float64 // share of the machine, for each run of the testbed
+	others []float64 // for each run of the testbed, the share that other processes used
 }
 
 // Validate returns an error if the options do not suit this machine.
@@ -158,7 +158,7 @@ func (r *OverheadResult) conclude() {
 	r.Testbed, r.Bare, r.Ratio = stats.Median(testbed).Value, stats.Median(plain).Value, e.Value
 	r.Low, r.High, r.Coverage = e.Low, e.High, e.Coverage
 	if !e.Bounded() {
-		// The median lies outside all ratios only if all pairs fall on one side of it.
+		// The true median lies outside all ratios only if all pairs fall on one side of it.
 		r.Low, r.High, r.Coverage = slices.Min(ratios), slices.Max(ratios), 1-math.Exp2(1-float64(len(ratios)))
 	}
 }
@@ -242,7 +242,8 @@ func newBareRun(url, token string, nodeCount int) (*bareRun, error) {
 	return b, conn.Flush()
 }
 
-// numbers waits for a number from every node. It returns their sum, the least, and when the last one came.
+// numbers waits for a number from every node. It returns their sum, the least of them, and when the last one
+// came.
 func (b *bareRun) numbers(ctx context.Context) (total, least uint64, at time.Time, err error) {
 	deadline := time.After(30 * time.Second)
 	least = math.MaxUint64
@@ -271,8 +272,8 @@ func (b *bareRun) order(order string) error {
 	return b.conn.Flush()
 }
 
-// count waits, and then asks for the entries of all nodes. It returns the total, the least of a node, and
-// when.
+// count waits, and then asks all nodes how many entries they have made. It returns the total, the least
+// number of a node, and the time of the count.
 func (b *bareRun) count(ctx context.Context, after time.Duration) (
 	total, least uint64, at time.Time, err error) {
 	select {
@@ -290,7 +291,7 @@ func (b *bareRun) count(ctx context.Context, after time.Duration) (
 
 // measure starts the nodes together and returns their entries per second, after the warm-up of the testbed.
 func (b *bareRun) measure(ctx context.Context, o OverheadOptions) (float64, error) {
-	if _, _, _, err := b.numbers(ctx); err != nil { // all are up
+	if _, _, _, err := b.numbers(ctx); err != nil { // all nodes are up
 		return 0, err
 	}
 	if err := b.order(bare.Start); err != nil {

@@ -35,30 +35,30 @@ import (
 
 // A Record is the contents of run.yaml: all that is needed to repeat the run, and the outcomes of its trials.
 type Record struct {
-	Format    int               `yaml:"format"` // results.RunFormat
+	Format    int               `yaml:"format"` // version of the format: results.RunFormat
 	ID        string            `yaml:"id"`     // distinguishes the histories of this run from others
 	Started   time.Time         `yaml:"started"`
-	Status    string            `yaml:"status"` // running, or over
+	Status    string            `yaml:"status"` // statusRunning or statusOver
 	Options   bench.Options     `yaml:"options"`
 	Simulated bool              `yaml:"simulated,omitempty"` // false: the run was made by real processes
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
 	Before    *results.Load     `yaml:"before,omitempty"` // load of the machine before a run of processes
-	Fleet     *site.FleetRecord `yaml:"fleet,omitempty"`  // its hosts, unless all is on this machine
+	Fleet     *site.FleetRecord `yaml:"fleet,omitempty"`  // hosts of the run; nil: it is on this machine alone
 	Kinds     []string          `yaml:"kinds"`            // names of message kinds, by their number in histories
 	// Places are the hosts by their numbers, with the nodes on each; nil: the run was on one machine.
 	Places []place.Host  `yaml:"places,omitempty"`
 	Trials []TrialRecord `yaml:"trials,omitempty"`
-	// Sweep names the run within a sweep; nil: it was made alone.
+	// Sweep names the run within a sweep; nil: the run belongs to no sweep.
 	Sweep *SweepRun `yaml:"sweep,omitempty"`
 	// Digests are the digests of the tables, by name, once the run is over.
 	Digests map[string]string `yaml:"digests,omitempty"`
 }
 
-// A SweepRun names a run of a sweep. Equal trials of equal configurations have equal names.
+// A SweepRun names a run of a sweep. The same trial of the same configuration always has the same name.
 type SweepRun struct {
 	Name  string `yaml:"name"`
-	Trial int    `yaml:"trial"` // from 1
+	Trial int    `yaml:"trial"` // number of the trial, from 1
 }
 
 // Program is the name of the program in recorded commands.
@@ -75,12 +75,12 @@ func (r *Record) CutShort() bool {
 // A TrialRecord is the part of run.yaml about one trial.
 type TrialRecord struct {
 	Seed    uint64    `yaml:"seed"`
-	Started time.Time `yaml:"started"` // zero of the times in the trial
+	Started time.Time `yaml:"started"` // when the trial began: its times count from here
 	// Faults are the resolved faults of the plan: each takes place once, and names the nodes it hit.
 	Faults  []chaos.Fault `yaml:"faults,omitempty"`
 	Verdict string        `yaml:"verdict"`
 	Reason  string        `yaml:"reason"`
-	Trouble string        `yaml:"trouble,omitempty"` // why it ended early, in full
+	Trouble string        `yaml:"trouble,omitempty"` // why the trial ended early; empty: it did not
 }
 
 // Interrupted reports whether the user interrupted the trial.
@@ -101,7 +101,7 @@ func (r *Record) identity() string {
 	}
 	text, err := yaml.Marshal(about)
 	if err != nil {
-		panic(err) // it could not be written to run.yaml either
+		panic(err) // then run.yaml could not be written either
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -147,7 +147,7 @@ func (r *Record) lacking(err error) error {
 		Err: fmt.Errorf("%w; %s, which made the run, has it", err, results.Maker(r.Versions))}
 }
 
-// tables returns the tables of the first trials of the run, except the trials that could not be judged.
+// tables returns the tables of the run's trials up to a number, except trials that could not be judged.
 func (r *Run) tables(trials int) []results.Table {
 	first := *r
 	first.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t *Trial) bool { return t.Number > trials })
@@ -178,8 +178,8 @@ func (r *Run) tables(trials int) []results.Table {
 }
 
 // save writes the record and the tables of the run, and keeps the digests of the tables. It writes the record
-// first, so that it never has fewer trials than the tables. It writes the tables concurrently, since each
-// waits for the disk.
+// first, so that the record never has fewer trials than the tables. It writes the tables concurrently, since
+// each waits for the disk.
 func (r *Run) save() error {
 	errs := []error{r.Folder.WriteYAML(r.Record)}
 	r.digests = map[string]string{}
@@ -199,7 +199,8 @@ func (r *Run) save() error {
 	return errors.Join(errs...)
 }
 
-// end records that the run is over, and the digests of its files. It saves the tables if no trial did.
+// end records that the run is over, and the digests of its files. It saves the tables if no trial has saved
+// them.
 func (r *Run) end() (err error) {
 	if r.digests == nil {
 		err = r.save()
@@ -209,7 +210,7 @@ func (r *Run) end() (err error) {
 }
 
 // Changed returns the names of files that differ from what the run wrote. A file that the run did not write
-// counts too, if it would be read.
+// is included if readers of the run would read it.
 func (r *Record) Changed(folder *results.Folder) []string {
 	files := []string{results.SizesFile, results.ResourcesFile, results.FaultsFile, results.TimelineFile,
 		results.BeliefsFile}
@@ -229,15 +230,15 @@ func (r *Record) hasChanged(folder *results.Folder, name string) bool {
 // An Audit compares the stored tables of a run with the tables made from its histories.
 type Audit struct {
 	Differences []results.Difference `json:"differences"`
-	Remarks     []string             `json:"remarks"` // what is not compared, and harmless changes
+	Remarks     []string             `json:"remarks"` // what was not compared, and changes that do no harm
 }
 
 func (a *Audit) remark(format string, args ...any) {
 	a.Remarks = append(a.Remarks, fmt.Sprintf(format, args...))
 }
 
-// Audit makes the tables of a reopened run, and compares them with the stored ones. Stored is its record
-// before it was judged again.
+// Audit makes the tables of a reopened run, and compares them with the stored ones. Stored is the record of
+// the run as it was before the run was judged again.
 func (r *Run) Audit(stored *Record) *Audit {
 	a := &Audit{Differences: []results.Difference{}, Remarks: []string{}}
 	if stored.Unfinished() {
@@ -324,7 +325,7 @@ func (p *Past) Read(ctx context.Context, fold func(h history.Header) history.Fol
 }
 
 // ReadMessages is like Read, but with all messages if the trial was simulated: unless they are stored, it
-// simulates the trial again. It returns an error if that gives another history.
+// simulates the trial again. It returns an error if the new simulation gives another history.
 func (p *Past) ReadMessages(ctx context.Context, fold func(h history.Header) history.Fold) error {
 	if !p.Simulated || p.Trace {
 		return p.Read(ctx, fold)
@@ -350,7 +351,7 @@ func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*s
 	return &fold.Extract, nil
 }
 
-// read makes a fold for the header of the trial's history, and has from fill it.
+// read makes a fold for the header of the trial's history, and calls from to fill it.
 func (p *Past) read(ctx context.Context, from func(context.Context, *history.Reader, history.Fold) error,
 	fold func(h history.Header) history.Fold) error {
 	h, err := p.Folder.History(p.Trial)
@@ -369,7 +370,7 @@ func (p *Past) stored(ctx context.Context, h *history.Reader, fold history.Fold)
 	return h.RunContext(ctx, fold)
 }
 
-// again simulates the trial again, into a fold.
+// again simulates the trial again, and runs the events through a fold.
 func (p *Past) again(ctx context.Context, h *history.Reader, fold history.Fold) error {
 	if p.Trial > len(p.run.Record.Trials) {
 		return errors.New("the run ended before this trial did: make it again")
@@ -413,8 +414,8 @@ func (s *sameAs) Close([]*history.NodeLog) {
 // Stall returns the report of the trial's stall, or nil if it did not stall.
 func (p *Past) Stall() stall.Reports { return stallsOf(p.Folder)[p.Trial] }
 
-// stallsOf returns the reports of stalls of a stored run, by trial. It returns none if the verdicts cannot be
-// read.
+// stallsOf returns the reports of stalls of a stored run, by trial. The result is empty if the verdicts
+// cannot be read.
 func stallsOf(folder *results.Folder) map[int]stall.Reports {
 	var verdicts []check.Verdict
 	stalls := map[int]stall.Reports{}
@@ -426,16 +427,16 @@ func stallsOf(folder *results.Folder) map[int]stall.Reports {
 	return stalls
 }
 
-// An Overview describes a run in a list of runs: a row as in runs.csv, with the medians of the trials, and
-// the verdict of the run, which is results.Unfinished or, if it is unknown, "".
+// An Overview describes a run in a list of runs: a row as in runs.csv, with the medians of the trials and the
+// verdict of the run. This verdict is results.Unfinished if the run is not finished, and "" if it is unknown.
 type Overview struct {
-	Run     string        `csv:"run"` // set/run
+	Run     string        `csv:"run"` // name of the run, as set/run
 	Started string        `csv:"started"`
 	Trial   figure.Figure `csv:"trial"` // 1 if the run has one trial, otherwise unknown
 	results.Row
-	Trials      int    `csv:"trials"` // that were judged
+	Trials      int    `csv:"trials"` // how many trials are on record
 	TrialsAsked int    `csv:"trials_asked"`
-	Problem     string `csv:"problem"` // why something is missing, if it is
+	Problem     string `csv:"problem"` // why something is missing; empty: nothing is missing
 }
 
 // ReadOverview reads the overview of a run from its folder. It reports the first damage it finds as the
@@ -463,7 +464,7 @@ func ReadOverview(folder *results.Folder) *Overview {
 	return o
 }
 
-// describe fills in the contents of run.yaml.
+// describe fills in what run.yaml has.
 func (o *Overview) describe(r *Record) {
 	o.Started, o.Asked = r.Started.Format(time.RFC3339), r.asked()
 	o.Version, o.Seed = r.Versions["turnstile"], r.Options.Seed

@@ -14,9 +14,9 @@ import (
 	"turnstile/results"
 )
 
-// Restless returns a sentence if the leader changed more than once per grace of the scheme while nothing
-// happened that may change it; otherwise "". The sentence names an option that prevents this, if there is
-// one. It is about the trial with the most changes per second.
+// Restless returns a sentence if the leader changed more than once in the time that the scheme may take to
+// elect one, though nothing happened that may change the leader; otherwise "". The sentence names an option
+// that prevents this, if there is one. It is about the trial with the most changes per second.
 func (s *Summary) Restless() string {
 	worst := results.Row{}
 	most := 0.0
@@ -40,12 +40,12 @@ func (s *Summary) Restless() string {
 	return says
 }
 
-// Unled names the nodes that followed nobody while others had a leader, for longer than the scheme takes to
-// elect one; "" if no node did. It is about the trial in which that lasted longest.
+// Unled names the nodes that followed nobody while others had a leader, for longer than the scheme may take
+// to elect one; "" if there is no such node. Unled is about the trial in which this lasted longest.
 func (s *Summary) Unled() (says string) {
 	grace := s.Stack.Grace()
 	if grace == 0 {
-		return "" // such a scheme elects only when told to
+		return "" // a scheme without timeouts elects only when told to
 	}
 	most := 0.0
 	for _, l := range s.Ledgers() {

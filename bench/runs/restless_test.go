@@ -54,7 +54,7 @@ func TestWhatLeadersDoIsSaid(t *testing.T) {
 		{"cuts that are over before a leader may be elected", "cut: 0/1-2, at: 1s, for: 300ms, every: 600ms", "",
 			2, "", "", ""},
 		{"a cut that spares the leader", "cut: 0/2, at: 1s, for: 5s", "", 5, "", "",
-			"node 1 led, and it cuts none of its links: cut one of these, or take another --seed"},
+			"the cut touched no link of the leader, node 1: cut a link of the leader, or take another --seed"},
 	} {
 		r := raftRun(t, func(o *bench.Options) {
 			o.Seed, o.Config = test.seed, o.Config.With("pre-vote", test.preVote)

@@ -107,7 +107,7 @@ func (r *Run) ledger(t *Trial, j bench.Judgement) {
 	t.Beliefs = results.AsStored(t.Beliefs)
 }
 
-// beliefRow returns the row of an entry, with times relative to zero.
+// beliefRow returns the row of beliefs.csv for an entry of the ledger, with times relative to zero.
 func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.BeliefRow {
 	seconds := func(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
 	row := results.BeliefRow{Run: r.Folder.Name(), Trial: trial, Node: int(e.Node), State: e.State,
@@ -138,7 +138,7 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 		x.SilenceTextbookS = r.Silence()
 		t.Faults = append(t.Faults, results.FaultRow{Run: r.Folder.Name(), Trial: t.Number, OfFault: x})
 	}
-	if len(r.Stack.Mutexes()) > 0 { // otherwise nobody enters
+	if len(r.Stack.Mutexes()) > 0 { // without an algorithm of mutual exclusion, nobody enters
 		for _, x := range f.Timeline() {
 			t.Timeline = append(t.Timeline, results.IntervalRow{Run: r.Folder.Name(), Trial: t.Number, OfInterval: x})
 		}

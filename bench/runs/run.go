@@ -40,20 +40,20 @@ type Run struct {
 	// Unjudged are the trials of a reopened run whose histories cannot be read.
 	Unjudged []Unjudged
 
-	digests map[string]string // of the files as saved last; nil: nothing was saved yet
-	release func() error      // marks the run as no longer going on
+	digests map[string]string // digests of the files as last saved, by name; nil: nothing was saved yet
+	release func() error      // marks that the run is no longer being made
 }
 
 // A Trial is the result of one trial.
 type Trial struct {
 	Number   int
 	Measures *measure.Measures
-	Row      results.Row           // of runs.csv, as stored
-	Faults   []results.FaultRow    // of faults.csv, as stored
-	Timeline []results.IntervalRow // of timeline.csv, as stored
-	Beliefs  []results.BeliefRow   // of beliefs.csv, as stored
+	Row      results.Row           // row of runs.csv, as stored
+	Faults   []results.FaultRow    // rows of faults.csv, as stored
+	Timeline []results.IntervalRow // rows of timeline.csv, as stored
+	Beliefs  []results.BeliefRow   // rows of beliefs.csv, as stored
 	Verdict  check.Verdict
-	Trouble  string // why it ended early, if it did
+	Trouble  string // why the trial ended early; empty: it did not
 }
 
 // Make makes a run, simulated or of real processes; measures and checks are the same. If it returns an error
@@ -83,7 +83,7 @@ func Make(ctx context.Context, j *bench.Job, s Setup) (*Run, error) {
 
 // begin makes the folder of a run and writes its record.
 func (s *Setup) begin(j bench.Job) (*Run, error) {
-	j.NATS = bench.WithoutCredential(j.NATS) // results may be published
+	j.NATS = bench.WithoutCredential(j.NATS) // results may be published, so the credential is left out
 	started := time.Now()
 	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.DiskSpace())
 	if err != nil {
@@ -116,7 +116,7 @@ func runName(at time.Time, o bench.Options) string {
 // make makes the trials, one after the other, on one site.
 func (r *Run) make(ctx context.Context, s Setup, reserved *site.Reservation) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
-	// If the folder can have no socket, the run goes on without it.
+	// If the folder can have no socket, the run is made without it.
 	requests, _ := control.NewServer(r.Folder.Path, trial.StartsLater)
 	defer func() { err = errors.Join(err, requests.End(control.Reply{Refused: "the run is over"})) }()
 	on, err := reserved.Open(ctx, r.Folder.Path)
@@ -158,7 +158,7 @@ func (r *Run) makeTrial(ctx context.Context, t *trial.Trial, onTrial func(*Trial
 		return errors.Join(trouble, err)
 	}
 	stalled := errors.Is(trouble, trial.ErrStalled)
-	if stalled { // another trial may follow
+	if stalled { // after a stall, another trial may follow
 		if err := t.Mend(); err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (r *Run) finish(ctx context.Context, t *trial.Trial, trouble error) error {
 	}
 	record := TrialRecord{Seed: t.Seed, Started: t.Started().Round(time.Microsecond).UTC(),
 		Faults: t.CameTo()}
-	if trouble != nil && !errors.Is(trouble, trial.ErrStalled) { // the checks say more about a stall
+	if trouble != nil && !errors.Is(trouble, trial.ErrStalled) { // the checks say more about a stall than this
 		record.Trouble = trouble.Error()
 	}
 	r.Record.Trials = append(r.Record.Trials, record)
@@ -225,7 +225,7 @@ func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*
 	}
 	stalls, lost := stallsOf(folder), []error{}
 	for number := 1; number <= count; number++ {
-		for len(r.Record.Trials) < number { // the orchestrator was killed
+		for len(r.Record.Trials) < number { // the orchestrator was killed before it recorded the trial
 			record := TrialRecord{Seed: bench.TrialSeed(r.Seed, number)}
 			if !simulated { // a simulated trial is stored only once it is over
 				record.Trouble = results.UnfinishedSays
@@ -258,8 +258,8 @@ func (r *Run) checkKinds() error {
 // ErrNotJudged is the error of a trial whose judging was interrupted. Its history is stored.
 var ErrNotJudged = errors.New("interrupted while it was judged")
 
-// judge reads the history of a trial, measures it and gives the verdict. The stall is not in the history, so
-// it is passed in.
+// judge reads the history of a trial, measures it and gives the verdict. Reports of a stall are not in the
+// history, so they are passed in.
 func (r *Run) judge(ctx context.Context, number int, stalled stall.Reports) error {
 	h, err := r.Folder.History(number)
 	if err != nil {
@@ -291,7 +291,7 @@ func (r *Run) conclude(number int, j bench.Judgement, stalled stall.Reports) {
 	j.Lead()
 	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.Measures.Measures,
 		Verdict: j.Checks.Verdict()}
-	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // no check saw the rest
+	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // the checks saw only a part of the trial
 		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
 		if missing := j.Checks.Missing(); t.Trouble == results.UnfinishedSays && len(missing) > 0 {
 			t.Verdict.Reason = strings.Join(missing, ", ") + "; " + t.Trouble // name the nodes without a log
@@ -310,18 +310,18 @@ type Setup struct {
 	site.Setup
 	Results  string         // the folder of all result sets
 	Set      string         // the set that the run belongs to
-	Name     string         // of its folder; empty: the time, the algorithm and the number of nodes
-	Sweep    *SweepRun      // the run of a sweep that it is; nil: it is made alone
-	Progress func(Progress) // called while the run goes on; may be nil
+	Name     string         // name of the run's folder; empty: the time, the algorithm and the number of nodes
+	Sweep    *SweepRun      // place of the run in a sweep; nil: the run belongs to no sweep
+	Progress func(Progress) // called while the run is being made; may be nil
 	OnTrial  func(*Trial)   // called when a trial is over; may be nil
 }
 
 // Progress describes how far a trial has got.
 type Progress = trial.Progress
 
-// StoredTrials returns the trials stored in the folders of runs, in that order, to compare them. It reports a
-// run that is damaged, or that was changed after it was written, to damaged, and returns what can be read of
-// it.
+// StoredTrials returns the trials stored in the folders of runs, in the order of the folders, to compare
+// them. If a run is damaged, or was changed after it was written, StoredTrials reports that to damaged, and
+// returns what can be read of the run.
 func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*results.Folder, error)) (
 	all []compare.Trial) {
 	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
@@ -365,7 +365,7 @@ func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, err
 	trials := make([]compare.Trial, len(rows))
 	for i := range rows {
 		trials[i] = compare.Trial{Row: rows[i], Machine: machine, Started: record.Started}
-		trials[i].Run = folder.Name() // it may have been renamed
+		trials[i].Run = folder.Name() // the folder may have been renamed
 	}
 	return trials, errors.Join(wrong, err)
 }

@@ -70,7 +70,7 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 }
 
 // Try makes a run of one trial. If it is simulated, Try stores nothing. If the run could not be made as
-// asked, Try returns an error, with what there is of a run of processes.
+// asked, Try returns an error and, for a run of processes, what there is of the result.
 func Try(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
 	if !j.Simulated {
 		return tryReal(ctx, j, s)

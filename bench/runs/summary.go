@@ -32,7 +32,7 @@ type Summary struct {
 	Timeline  []results.IntervalRow              // timeline.csv, of all trials
 	Beliefs   []results.BeliefRow                // beliefs.csv, of all trials
 	Verdicts  []check.Verdict                    // verdict.yaml
-	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by tag
+	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: histograms of all trials together, by tag
 	Changed   []string                           // files of a stored run that were changed after it ended
 	Unjudged  []Unjudged                         // trials that could not be judged again
 }
@@ -213,7 +213,7 @@ func (s *Summary) Ledgers() (all []*results.Ledger) {
 	return all
 }
 
-// Outcome returns the outcome that the run's summary has.
+// Outcome returns the same outcome as the run's summary.
 func (r *Run) Outcome() check.Outcome {
 	s := Summary{Record: r.Record}
 	for _, t := range r.Trials {

@@ -26,7 +26,7 @@ type wrongCall struct{ error }
 // A Table has the services of a program.
 type Table struct {
 	Services []*Service
-	Self     []string // the program, and its arguments before the arguments of Call
+	Self     []string // the program, with the arguments that come before those of Call
 }
 
 // Call runs a program of services: describe NAME, client NAME, up NAME or list. After NAME come options such

@@ -60,12 +60,12 @@ func (g *group) setClocks(dir string) error {
 	return nil
 }
 
-// file returns the path of a member's file.
+// file returns the path of the file for a member's clock.
 func (c *clocks) file(m *Member) string {
 	return filepath.Join(c.dir, fmt.Sprintf("clock-%d", m.Number))
 }
 
-// write replaces the file of a member atomically.
+// write replaces the file for a member's clock atomically.
 func (c *clocks) write(m *Member) error {
 	next := c.file(m) + ".next"
 	err := os.WriteFile(next, fmt.Appendf(nil, "%+.6f\n", m.ahead.Seconds()), 0o644)
@@ -79,8 +79,8 @@ func (c *clocks) write(m *Member) error {
 func (g *group) env(m *Member) []string {
 	env := []string{"HOME=" + m.Dir}
 	if c := g.clocks; c != nil {
-		// libc comes second, so that its malloc is used: others, such as jemalloc, read the clock before
-		// libfaketime is ready. Durations on the monotonic clock stay right.
+		// libc is preloaded second, so that its malloc is used: other mallocs, such as jemalloc, read the clock
+		// before libfaketime is ready. The monotonic clock is not changed, so durations stay right.
 		env = append(env, "LD_PRELOAD="+c.library+":libc.so.6", "FAKETIME_TIMESTAMP_FILE="+c.file(m),
 			"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1")
 	}

@@ -11,15 +11,15 @@ import (
 func (m *Member) signal(s syscall.Signal) error {
 	err := m.process.Signal(s)
 	for _, pid := range m.descendants() {
-		syscall.Kill(pid, s) // fails only if it has ended
+		syscall.Kill(pid, s) // fails only if the process has ended
 	}
 	return err
 }
 
 func (m *Member) descendants() []int { return proc.Descendants(m.process.Pid()) }
 
-// stop suspends a member. If this process were killed, descendants of the member would stay suspended for
-// ever: a guard ends them then.
+// stop suspends a member. A guard ends the member's descendants if this process is killed: otherwise they
+// would stay suspended for ever.
 func (m *Member) stop() error {
 	if err := m.signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (m *Member) resume() error {
 
 // kill ends a running member and its descendants.
 func (m *Member) kill() {
-	m.process.Signal(syscall.SIGSTOP) // so that it starts no more processes
+	m.process.Signal(syscall.SIGSTOP) // a stopped member starts no more processes
 	all := m.descendants()
 	m.process.Dismiss()
 	for _, pid := range all {

@@ -19,7 +19,7 @@ import (
 type PeerLink struct {
 	From int `json:"from"`
 	To   int `json:"to"`
-	Port int `json:"port"` // from 1; 0 is the port of clients
+	Port int `json:"port"` // number of the port, from 1; port 0 is for clients
 	// Address is host:port of that port, or of a proxy in front of it.
 	Address string `json:"address"`
 }
@@ -49,11 +49,11 @@ func (g *group) links() (all []PeerLink) {
 
 // fronts are the addresses at which servers reach each other, if connections between them run through
 // proxies. Many services have one address per member for all others, so a front must find out which member
-// connects to it: the one that owns the socket at the other end. It forwards the connection to the proxy of
-// the link between the two members. It closes all other connections.
+// connects to it: the one that owns the socket at the other end. The front forwards the connection to the
+// proxy of the link between the two members. It closes connections that no member has opened.
 type fronts struct {
 	group  *group
-	links  map[PeerLink]string // addresses of the proxies, by links without addresses
+	links  map[PeerLink]string // address of the proxy of each link; the links themselves have no Address here
 	relays []*relay.Relay
 
 	mu   sync.Mutex
@@ -84,7 +84,7 @@ func newFronts(g *group, links []PeerLink) (*fronts, error) {
 	return f, nil
 }
 
-// took records the process of a member.
+// took records the process ID of a member.
 func (f *fronts) took(m *Member, pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +109,7 @@ func (f *fronts) dial(ctx context.Context, conn net.Conn, to *Member, port int) 
 var errStranger = errors.New("no server has opened the connection")
 
 // whose returns the member that opened a connection. It tries several times: the kernel's list of sockets may
-// miss one while others come and go, and the process of a member may not be recorded yet.
+// miss a socket while others come and go, and the process of a member may not be recorded yet.
 func (f *fronts) whose(conn net.Conn) (number int, err error) {
 	from, to := addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr())
 	for range 5 {
@@ -121,12 +121,12 @@ func (f *fronts) whose(conn net.Conn) (number int, err error) {
 		case pid != 0:
 			return all[pid], nil
 		}
-		time.Sleep(20 * time.Millisecond) // before the next try
+		time.Sleep(20 * time.Millisecond) // pause before the next try
 	}
 	return -1, errStranger
 }
 
-// processes returns the members by the IDs of their processes and of their descendants.
+// processes returns the number of each member, by the IDs of its process and of its descendants.
 func (f *fronts) processes() map[int]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func (f *fronts) processes() map[int]int {
 
 func addrPort(a net.Addr) netip.AddrPort { return a.(*net.TCPAddr).AddrPort() }
 
-// close closes the fronts. The members have ended, and so have their connections.
+// close closes the fronts. It is called when the members, and so their connections, have ended.
 func (f *fronts) close() {
 	for _, r := range f.relays {
 		r.Stop()

@@ -19,22 +19,22 @@ import (
 type group struct {
 	servers  *Servers
 	launcher *proc.Launcher
-	as       *owner   // nil: this user
-	within   []string // command of servers that are part of this program; nil: they are a program of their own
+	as       *owner   // user that runs the servers; nil: this process's user
+	within   []string // command of servers within this program; nil: the servers are another program
 	members  []*Member
 	fronts   *fronts    // nil: members reach each other directly
-	lost     chan error // see controller
-	clocks   *clocks    // clocks of members that can be set; nil: they use the machine's
+	lost     chan error // receives once a server is killed from outside
+	clocks   *clocks    // the members' clocks, if they can be set; nil: the machine's clock
 }
 
 // An owner is a user that runs servers.
 type owner struct{ uid, gid uint32 }
 
-// nobody is the user that runs servers if this process is root: some servers refuse to run as root, and none
-// needs it. Nobody may be unable to read this program.
+// nobody is the user that runs servers if this process is root: some servers refuse to run as root, and no
+// server needs to. This user may be unable to read this program.
 var nobody = owner{65534, 65534}
 
-// startLimit is how long servers may take to serve, unless they set a limit.
+// startLimit is how long servers may take until they serve, unless they set a limit.
 const startLimit = 20 * time.Second
 
 // stopLimit is how long a server may take to shut down.
@@ -50,7 +50,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	if s.Servers.Run != nil {
 		g.within = slices.Concat(self, []string{"server", s.Name})
 	}
-	if os.Geteuid() == 0 && s.Servers.Run == nil { // nobody may be unable to read this program
+	if os.Geteuid() == 0 && s.Servers.Run == nil { // the user nobody may be unable to read this program
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
 	}
@@ -71,8 +71,8 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	return g, nil
 }
 
-// startAll starts the servers, and waits until all serve. If links are given, the servers reach each other by
-// fronts. If it fails, the caller must end the group.
+// startAll starts the servers, and waits until all serve. If links are given, the servers reach each other
+// through fronts. If startAll fails, the caller must end the group.
 func (g *group) startAll(ctx context.Context, links []PeerLink) (err error) {
 	if links != nil {
 		if g.fronts, err = newFronts(g, links); err != nil {
@@ -160,7 +160,7 @@ func (g *group) watch(p *proc.Process) {
 	if f := p.Fate(); f.Killed && !f.Dismissed {
 		select {
 		case g.lost <- fmt.Errorf("%s ended on its own: %s", p.Name(), f.Says):
-		default: // another one was killed before, or nobody listens
+		default: // another server was killed before, or nobody listens
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (g *group) await(ctx context.Context, m *Member) error {
 	defer cancel()
 	for {
 		err := g.ready(ctx, m)
-		if err == nil && m.up() { // otherwise another process has its port, and answered
+		if err == nil && m.up() { // if m is down, another process on its port has answered
 			return nil
 		}
 		select {
@@ -183,7 +183,7 @@ func (g *group) await(ctx context.Context, m *Member) error {
 			return fmt.Errorf("server %d did not start: %s", m.Number, m.process.Fate().Says)
 		case <-ctx.Done():
 			return fmt.Errorf("server %d does not serve after %v: %w; %s", m.Number, limit, err, g.words(m))
-		case <-time.After(20 * time.Millisecond): // before the next look
+		case <-time.After(20 * time.Millisecond): // pause before asking again
 		}
 	}
 }
@@ -241,7 +241,7 @@ func (g *group) kill(m *Member) error {
 }
 
 // restart starts a member that is down, with its data or with an empty folder. It does not wait until the
-// member serves, since servers that this depends on may be down too.
+// member serves, since the member may need other servers that are down.
 func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 	if m.up() {
 		return fmt.Errorf("server %d is up", m.Number)
@@ -263,7 +263,7 @@ func (g *group) again(ctx context.Context) error {
 		if m.up() {
 			m.kill()
 		}
-		m.process = nil // as if never started, since there is no cluster to rejoin
+		m.process = nil // like a member that was never started: it finds no cluster to rejoin
 		if err := os.RemoveAll(m.Dir); err != nil {
 			return err
 		}
@@ -274,7 +274,7 @@ func (g *group) again(ctx context.Context) error {
 // end ends all servers, and releases their ports. The folder stays.
 func (g *group) end() (err error) {
 	for _, m := range g.members {
-		if m.up() { // a suspended server could not end
+		if m.up() { // a suspended server cannot end
 			m.resume()
 			m.process.Signal(cmp.Or(m.servers.Stop, syscall.SIGTERM))
 		}

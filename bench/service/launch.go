@@ -24,13 +24,13 @@ type Description struct {
 	Protocol int      `json:"protocol"`
 	Service  string   `json:"service"`
 	Summary  string   `json:"summary"`
-	Promise  string   `json:"promise"` // quoted from its documentation
+	Promise  string   `json:"promise"` // quoted from the documentation of the service
 	Link     string   `json:"link"`
 	Words    []string `json:"words"`             // all options, as name=value, sorted
 	Members  int      `json:"members,omitempty"` // number of servers
 	Server   string   `json:"server,omitempty"`  // version of the server's program
 	Library  string   `json:"library,omitempty"` // client library, with its version
-	Leads    bool     `json:"leads,omitempty"`   // a server leads
+	Leads    bool     `json:"leads,omitempty"`   // one of the servers leads
 	Promotes bool     `json:"promotes,omitempty"`
 	Peers    bool     `json:"peers,omitempty"`    // servers talk to each other over links that can be cut
 	NoClock  string   `json:"no_clock,omitempty"` // why the clocks of servers cannot be set; empty: they can
@@ -43,12 +43,12 @@ type Description struct {
 	Declaration Declaration `json:"declaration"`
 }
 
-// A Program says how to run a service: the command that has it, up to the words "client" and "up", and the
-// options of the user.
+// A Program says how to run a service: the command of the program that has the service, up to the words
+// "client" and "up", and the options of the user.
 type Program struct {
 	Command []string
-	Name    string   // of the service
-	Words   []string // the given options
+	Name    string   // name of the service
+	Words   []string // the options that the user has given
 	Server  string   // path of the server's program; empty: the one in PATH
 	// Endpoint has the addresses of external servers, host:port separated by commas; empty: the run starts
 	// servers.
@@ -106,19 +106,19 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	return &d, nil
 }
 
-// Running has the servers of a run. The zero Running has none.
+// Running has the servers of a run. The zero Running has no servers.
 type Running struct {
 	Held
-	guard  *proc.Guard     // of the folder
-	worker *cluster.Worker // nil: no servers
+	guard  *proc.Guard     // removes the folder if this process is killed
+	worker *cluster.Worker // the process of the servers; nil: no servers
 	dir    string
-	name   string // of the service
+	name   string // name of the service
 }
 
 // upLimit is how long all servers together may take to start.
 const upLimit = 90 * time.Second
 
-// Launch is Hold and Start; servers reach each other directly.
+// Launch calls Hold and Start. The servers reach each other directly.
 func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	r, err := Hold(ctx, on, p)
 	if err == nil {
@@ -130,7 +130,7 @@ func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) 
 }
 
 // Hold takes ports for the servers of a service on this machine. Start starts the servers. Their data is in a
-// temporary folder, which is removed after them, even if this process is killed.
+// temporary folder, which is removed after the servers have ended, even if this process is killed.
 func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	dir, err := os.MkdirTemp("", "turnstile-servers-")
 	if err == nil {
@@ -155,8 +155,8 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 }
 
 // Start starts the servers, and waits until they serve. Through has all links between servers, with addresses
-// of proxies in front of them; nil: servers reach each other directly. Skew needs clocks, which slow the
-// servers down.
+// of proxies in front of them; nil: servers reach each other directly. If clocks is set, Skew can move the
+// clocks of the servers, which slows the servers down.
 func (r *Running) Start(ctx context.Context, through []PeerLink, clocks bool) error {
 	if err := r.ask(ctx, order{Start: &startOrder{through, clocks}}, nil); err != nil {
 		return fmt.Errorf("starting the servers of %s: %w", r.name, err)
@@ -190,11 +190,11 @@ func (r *Running) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*stopLimit)
 	defer cancel()
-	r.worker.Ask(ctx, order{End: true}, nil) // if it cannot, they end with it
+	r.worker.Ask(ctx, order{End: true}, nil) // if this fails, the servers end with the worker
 	r.worker.End()
 	err := os.RemoveAll(r.dir)
 	for late := time.Now().Add(stopLimit); err != nil && time.Now().Before(late); err = os.RemoveAll(r.dir) {
-		time.Sleep(20 * time.Millisecond) // a process that is ending may still write there
+		time.Sleep(20 * time.Millisecond) // a process that is ending may still write to the folder
 	}
 	r.guard.Dismiss()
 	return err

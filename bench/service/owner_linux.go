@@ -18,8 +18,9 @@ import (
 const findsOwners = true
 
 // ownerOf returns which of some processes owns the socket that is connected from one address to another on
-// this machine; 0: none of them. It looks with the rights of the user as; nil: this user. The kernel shows
-// the open files of other users' processes only to users with the right to trace them.
+// this machine; 0: no process does. It looks at open files with the rights of the user as; nil: of this
+// process's user. The kernel shows the open files of other users' processes only to users with the right to
+// trace them.
 func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error) {
 	inode, err := inodeOf(from, to)
 	if err != nil || inode == "" {
@@ -28,7 +29,7 @@ func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error
 	if as != nil {
 		runtime.LockOSThread()
 		if err := filesAs(as.uid, as.gid); err != nil {
-			return 0, err // the thread ends with the goroutine
+			return 0, err // the locked thread ends with the goroutine
 		}
 		defer func() {
 			if err = filesAs(uint32(os.Geteuid()), uint32(os.Getegid())); err == nil {
@@ -44,7 +45,7 @@ func filesAs(uid, gid uint32) error {
 	return errors.Join(unix.Setfsgid(int(gid)), unix.Setfsuid(int(uid)))
 }
 
-// havingOpen returns which of some processes has a file open; 0: none of them.
+// havingOpen returns which of some processes has a file open; 0: no process has it open.
 func havingOpen(file string, pids []int) int {
 	for _, pid := range pids {
 		dir := fmt.Sprintf("/proc/%d/fd", pid)
@@ -65,7 +66,7 @@ func inodeOf(from, to netip.AddrPort) (string, error) {
 		name func(netip.AddrPort) string
 	}{{"/proc/net/tcp", hex4}, {"/proc/net/tcp6", hex6}} {
 		f, err := os.Open(table.path)
-		if errors.Is(err, os.ErrNotExist) { // no IPv6
+		if errors.Is(err, os.ErrNotExist) { // the kernel has no IPv6
 			continue
 		} else if err != nil {
 			return "", err
@@ -90,8 +91,8 @@ func find(f *os.File, from, to string) string {
 	return ""
 }
 
-// hex4 formats an IPv4 address as in /proc/net/tcp, and hex6 as in /proc/net/tcp6, which lists the sockets of
-// programs that use one socket for both, such as Java.
+// hex4 formats an IPv4 address as in /proc/net/tcp, and hex6 as in /proc/net/tcp6. The latter table also
+// lists the IPv4 sockets of programs that use one socket for IPv4 and IPv6, such as Java.
 func hex4(a netip.AddrPort) string {
 	ip := a.Addr().Unmap().As4()
 	return fmt.Sprintf("%08X:%04X", binary.NativeEndian.Uint32(ip[:]), a.Port())

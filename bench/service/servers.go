@@ -19,28 +19,29 @@ import (
 	"turnstile/internal/terminal"
 )
 
-// Servers defines how the servers of a service are started. One goroutine calls the functions.
+// Servers defines how the servers of a service are started. Its functions are called one at a time.
 type Servers struct {
-	Members []int    // allowed numbers of servers; the first is the default; empty: see Count
-	Ports   int      // per member; the first is for clients, the others for other members
-	Program string   // its name in PATH
+	Members []int    // allowed numbers of servers, the default first; empty: see Count
+	Ports   int      // ports per member: the first for clients, the others for other members
+	Program string   // name of the program in PATH
 	Folders []string // folders of packages with the program, as patterns for path/filepath.Glob
 	Package string   // Debian package that has the program
-	// Count returns the number of servers if it has no option of its own.
+	// Count returns the number of servers, if other options decide it; nil: see Members.
 	Count func(Values) int
-	// Of returns how a member is started that is another program, such as a proxy between clients and a server;
-	// nil: like the others. It must have as many ports, and clocks.
+	// Of returns how a member is started that is another program, such as a proxy between clients and a server.
+	// Its result has the same Ports and NoClock. If Of is nil, or returns nil, the member is like the others.
 	Of func(v Values, number int) *Servers
 	// InTurn starts each member only once those before it serve.
 	InTurn bool
 	// Needs returns other files that the program needs; nil: none.
 	Needs func(program string) []string
-	// VersionArgs make the program print its version. The first group of Version matches it.
+	// VersionArgs are the arguments by which the program prints its version. The first group of Version matches
+	// the version.
 	VersionArgs []string
 	Version     *regexp.Regexp
 
 	// Run runs a server within this program, with the arguments of Command, until the context ends; nil: the
-	// server is another program. Versioned returns its version.
+	// server is another program. Versioned returns the version of the servers within this program.
 	Run       func(ctx context.Context, args []string) error
 	Versioned func() string
 
@@ -66,26 +67,26 @@ type Servers struct {
 	Stop syscall.Signal
 	// Settings are the settings that differ from the documented defaults.
 	Settings []Setting
-	// Limit is how long a member may take to serve; 0: 20 s.
+	// Limit is how long a member may take until it serves; 0: 20 s.
 	Limit time.Duration
 }
 
 // A Member is one server.
 type Member struct {
 	Number  int
-	Program string // its path
+	Program string // path of its program
 	Dir     string // its own folder
 	Values  Values
 	Ports   []int
 	All     []*Member
 
 	group   *group
-	servers *Servers // how it is started
+	servers *Servers // how the member is started
 	held    []*cluster.Port
-	fronts  []string      // addresses of the fronts of ports from 1; nil: no fronts
-	process *proc.Process // nil: never started
-	guard   *proc.Guard   // nil: not suspended, or without child processes
-	ahead   time.Duration // of the machine's clock
+	fronts  []string      // addresses of the fronts of the ports from 1 on; nil: no fronts
+	process *proc.Process // nil: the member was never started
+	guard   *proc.Guard   // nil: the member is not suspended, or has no child processes
+	ahead   time.Duration // how far its clock is ahead of the machine's clock
 }
 
 // Started reports whether the member was started before.
@@ -103,8 +104,8 @@ func (m *Member) Peer(port int) string {
 	return m.Address(port)
 }
 
-// Reach returns the address at which the member reaches a port of another one or, for itself, listens:
-// host:port.
+// Reach returns the address at which the member reaches a port of another member: host:port. If other is the
+// member itself, this is where it listens.
 func (m *Member) Reach(other *Member, port int) string {
 	if other == m {
 		return m.Address(port)
@@ -237,7 +238,7 @@ func (s *Servers) versions(ctx context.Context, v Values, paths []string) (strin
 	var all []string
 	for i, path := range paths {
 		of := s.of(v, i)
-		if of == s && i > 0 { // all have the same version
+		if of == s && i > 0 { // members of the same program have the same version
 			continue
 		}
 		version, err := of.version(ctx, path)

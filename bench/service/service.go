@@ -18,24 +18,26 @@ import (
 type Service struct {
 	Name    string
 	Summary string // one sentence: the recipe and the client library
-	Promise string // quoted from its documentation
+	Promise string // quoted from the documentation of the service
 	Link    string // source of Promise
 	Options []Option
-	Servers *Servers // nil: no servers, only nodes
-	// Declare returns what its clients promise, as in the body declare of docs/foreign.md.
+	Servers *Servers // nil: there are no servers, only nodes
+	// Declare returns what clients of the service promise, as in the message declare of docs/foreign.md.
 	Declare func(Values) Declaration
 	// Open opens the client of one node of a lock service; nil: Client runs the node.
 	Open Opener[program.Lock]
 	// Obeys reports whether a client of Open leaves as soon as it is told that its lock is lost; nil: always.
 	Obeys func(Values) bool
-	// Client is the foreign program of one node of any other service. It returns when in ends.
+	// Client is the foreign program of one node of any other service. It returns when the input ends.
 	Client func(v Values, d Declaration, in io.Reader, out io.Writer) error
 	// Library names the client library with its version, as in "go-redis v9.23.0".
 	Library func(Values) string
-	// Needs returns an error if clients need something that is missing, and says what to install; nil: nothing.
+	// Needs returns an error if clients need something that is missing, and says what to install; nil: they need
+	// nothing.
 	Needs func(Values) error
 	// Granted returns the time, as granted by servers, after which the lock of a silent holder is free, or a
-	// leader can be replaced. It may be longer than the options ask for. 0: no such time is granted; nil: never.
+	// leader can be replaced. It may be longer than the options ask for. If Granted is nil or returns 0, no such
+	// time is granted.
 	Granted func(Values) time.Duration
 	// Check returns an error if options contradict each other; nil: they never do.
 	Check func(Values) error
@@ -58,8 +60,8 @@ func Module(path string) string {
 
 // A Setting is a setting of servers or clients that differs from its documented default.
 type Setting struct {
-	Name    string // name and value
-	Default string // documented default; empty: undocumented
+	Name    string // name and value of the setting
+	Default string // documented default; empty: the documentation has no default
 	Why     string
 }
 
@@ -101,9 +103,9 @@ func (s *Service) client(v Values, in io.Reader, out io.Writer) error {
 		func(ctx context.Context, set program.Setting) (program.Lock, error) { return s.Open(ctx, set, v) })
 }
 
-// A Declaration is what clients promise, with the keys of the body declare.
+// A Declaration is what clients promise, with the keys of the message declare in docs/foreign.md.
 type Declaration struct {
-	Safe      []string        `json:"safe"` // what their safety assumes
+	Safe      []string        `json:"safe"` // assumptions of their safety
 	Live      []string        `json:"live"`
 	Fenced    bool            `json:"fenced,omitempty"`
 	Elects    bool            `json:"elects,omitempty"`
@@ -113,7 +115,7 @@ type Declaration struct {
 	Kinds     map[string]Kind `json:"kinds,omitempty"`
 }
 
-// A Kind says what messages of a kind between nodes carry.
+// A Kind says what messages of one kind between nodes carry.
 type Kind struct {
 	Token     bool `json:"token,omitempty"`
 	Permit    bool `json:"permit,omitempty"`
@@ -256,7 +258,7 @@ func Switch(name, fallback, usage string) Option {
 	return Option{Name: name, Default: fallback, Usage: usage, Values: onOff}
 }
 
-// Length returns a check that a duration is between two.
+// Length returns a check that a duration is between least and most.
 func Length(least, most time.Duration) func(string) error {
 	return func(value string) error {
 		switch d, err := time.ParseDuration(value); {
@@ -281,7 +283,7 @@ func WholeSeconds(value string) error {
 	return nil
 }
 
-// Count returns a check that a number is between two.
+// Count returns a check that a number is between least and most.
 func Count(least, most int) func(string) error {
 	return func(value string) error {
 		if n, err := strconv.Atoi(value); err != nil || n < least || n > most {

@@ -12,47 +12,47 @@ import (
 	"turnstile/bench/cluster"
 )
 
-// An order is an order to a process that controls servers. One field is set.
+// An order is an order to a process that controls servers. Exactly one field is set.
 type order struct {
-	Hold    *holdOrder   `json:"hold,omitempty"` // takes ports, answered by a Held
+	Hold    *holdOrder   `json:"hold,omitempty"` // takes ports; the answer is a Held
 	Start   *startOrder  `json:"start,omitempty"`
 	Kill    *serverOrder `json:"kill,omitempty"`
 	Restart *serverOrder `json:"restart,omitempty"`
-	Stop    *serverOrder `json:"stop,omitempty"` // suspends it
-	Go      *serverOrder `json:"go,omitempty"`   // resumes it
-	Skew    *serverOrder `json:"skew,omitempty"` // moves its clock
+	Stop    *serverOrder `json:"stop,omitempty"` // suspends the server
+	Go      *serverOrder `json:"go,omitempty"`   // resumes the server
+	Skew    *serverOrder `json:"skew,omitempty"` // moves the server's clock
 	Promote *serverOrder `json:"promote,omitempty"`
-	Leader  bool         `json:"leader,omitempty"` // answered by the number of the leader
-	PIDs    bool         `json:"pids,omitempty"`   // answered by the process IDs of the servers; 0: it is down
-	End     bool         `json:"end,omitempty"`    // all servers
+	Leader  bool         `json:"leader,omitempty"` // the answer is the number of the leader
+	PIDs    bool         `json:"pids,omitempty"`   // the answer is the process ID of each server; 0: it is down
+	End     bool         `json:"end,omitempty"`    // ends all servers
 	Again   bool         `json:"again,omitempty"`  // restarts all servers with empty folders
-	Await   *serverOrder `json:"await,omitempty"`  // waits until it serves
+	Await   *serverOrder `json:"await,omitempty"`  // waits until the server serves
 }
 
 type holdOrder struct {
-	Program string `json:"program,omitempty"` // empty: found in PATH or packages
-	Dir     string `json:"dir"`               // folder of all data, which is removed at the end
+	Program string `json:"program,omitempty"` // path of the program; empty: look in PATH and packages
+	Dir     string `json:"dir"`               // folder for all data, which is removed at the end
 }
 
 type startOrder struct {
 	Links  []PeerLink `json:"links,omitempty"`  // all links; nil: servers reach each other directly
-	Clocks bool       `json:"clocks,omitempty"` // whether clocks of servers can be set
+	Clocks bool       `json:"clocks,omitempty"` // the clocks of servers can be set
 }
 
 type serverOrder struct {
 	Server int           `json:"server"`
-	Forget bool          `json:"forget,omitempty"` // Restart: with an empty folder
-	By     time.Duration `json:"by,omitempty"`     // Skew: how far it jumps ahead
+	Forget bool          `json:"forget,omitempty"` // for Restart: start with an empty folder
+	By     time.Duration `json:"by,omitempty"`     // for Skew: how far the clock jumps ahead
 }
 
 // Held has the addresses of the servers, which may not run yet.
 type Held struct {
-	Addresses []string   `json:"addresses"`       // of clients, by member: host:port
-	Links     []PeerLink `json:"links,omitempty"` // between servers; nil: no link can be cut
+	Addresses []string   `json:"addresses"`       // addresses for clients, by member: host:port
+	Links     []PeerLink `json:"links,omitempty"` // links between servers; nil: no link can be cut
 }
 
-// up carries out orders until in ends. Then it ends all servers, and removes their folder. If a server is
-// killed from outside, up returns at once: the behaviour of clients after that shows nothing about the
+// up carries out orders until the input ends. Then it ends all servers, and removes their folder. If a server
+// is killed from outside, up returns at once: the behaviour of clients after that shows nothing about the
 // service. The other servers end with this process, and the parent process removes their folder.
 func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) error {
 	u := &controller{service: s, values: v, self: t.Self, lost: make(chan error, 1)}
@@ -80,9 +80,9 @@ type controller struct {
 	service *Service
 	values  Values
 	group   *group
-	self    []string // this program: see Table
+	self    []string // this program: see Table.Self
 	dir     string
-	lost    chan error // a server was killed from outside; nil: nobody listens
+	lost    chan error // receives when a server was killed from outside; nil: nobody listens
 }
 
 func (u *controller) obey(o *order) (any, error) {

@@ -23,7 +23,8 @@ func (s *Site) BrokerCount() (count int) {
 	return count
 }
 
-// among returns the brokers of the network that has broker i of all, and its number there.
+// among returns the network that has broker i, counted over all networks, and the number of the broker in
+// that network.
 func (s *Site) among(i int) (*cluster.Brokers, int) {
 	if first := s.networks[0].Count(); i >= first {
 		return s.networks[1], i - first

@@ -18,9 +18,9 @@ import (
 // Parameters for comparing the clocks of hosts with the orchestrator's.
 const (
 	exchangeEvery = time.Second
-	exchangeLimit = 2 * time.Second // a later answer is ignored
-	exchanges     = 8               // in a row, before a run begins
-	mostWrong     = 3               // exchanges in a row that contradict earlier ones, or show a backward jump
+	exchangeLimit = 2 * time.Second // an answer that takes longer is ignored
+	exchanges     = 8               // exchanges in a row before a run begins
+	mostWrong     = 3               // a host is given up after so many wrong exchanges in a row
 )
 
 // A hostClock tracks the clock of a host.
@@ -31,10 +31,10 @@ type hostClock struct {
 
 	mu        sync.Mutex
 	estimator offset.Estimator
-	told      history.Clock // of the trial, as recorded when it began
+	told      history.Clock // clock of the trial, as recorded when the trial began
 }
 
-// newHostClock compares the clock of a host with this one.
+// newHostClock compares the clock of a host with this machine's clock.
 func newHostClock(conn *nats.Conn, h *agent.Host) (*hostClock, error) {
 	c := &hostClock{host: h, conn: conn}
 	var x offset.Exchange
@@ -59,9 +59,9 @@ func (c *hostClock) exchange() (x offset.Exchange, err error) {
 	return x, err
 }
 
-// follow compares the clocks once a second until ctx is done.
+// follow compares the host's clock with this machine's once a second until ctx is done.
 func (c *hostClock) follow(ctx context.Context) {
-	wrong := 0 // exchanges in a row
+	wrong := 0 // wrong exchanges in a row
 	for tick := time.NewTicker(exchangeEvery); ; {
 		select {
 		case <-ctx.Done():
@@ -71,21 +71,21 @@ func (c *hostClock) follow(ctx context.Context) {
 		}
 		x, err := c.exchange()
 		if err != nil {
-			continue // the error bound grows
+			continue // the error bound grows until the next answer
 		}
 		c.mu.Lock()
 		err = c.estimator.Add(x)
 		c.mu.Unlock()
 		if wrong++; err == nil {
 			wrong = 0
-		} else if wrong == mostWrong { // a jump within an exchange happens only once
+		} else if wrong == mostWrong { // a jump within an exchange spoils only that exchange
 			c.host.Lose(err)
 			return
 		}
 	}
 }
 
-// begin returns the zero of a run on this clock, for its nodes.
+// begin returns the zero of a trial by this clock, and records it with the nodes that use the clock.
 func (c *hostClock) begin(zero int64, of []nodes.ID) int64 {
 	if c.same {
 		return zero
@@ -97,7 +97,7 @@ func (c *hostClock) begin(zero int64, of []nodes.ID) int64 {
 	return c.told.Zero
 }
 
-// known returns the clock with all that was measured from the run's zero until now.
+// known returns the clock with all that was measured from the trial's zero until now.
 func (c *hostClock) known() history.Clock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,8 @@ func (c *hostClock) known() history.Clock {
 	return clock
 }
 
-// readClocks compares the clocks of all hosts with this one. It keeps comparing the clocks that differ.
+// readClocks compares the clocks of all hosts with this machine's clock. It keeps comparing the clocks that
+// differ.
 func (f *fleet) readClocks(ctx context.Context) error {
 	f.clocks = make([]*hostClock, len(f.hosts))
 	ctx, f.stopClocks = context.WithCancel(ctx)
@@ -133,8 +134,8 @@ func (f *fleet) beginClocks(dir string, origin uint64, zero int64) error {
 	return f.writeClocks(dir, origin, false)
 }
 
-// writeClocks records the measurements of the clocks of other hosts, if there are any. Before the trial is
-// over, it records no measurements.
+// writeClocks records the clocks of other hosts, if they differ from this machine's. Once the trial is over,
+// it records their measurements, too.
 func (f *fleet) writeClocks(dir string, origin uint64, over bool) error {
 	var all []history.Clock
 	for _, c := range f.clocks {

@@ -17,7 +17,7 @@ import (
 // connection to each, which it renews when the connection ends.
 type Endpoint struct {
 	addresses []string
-	Lost      chan error // receives once why a server is out of reach
+	Lost      chan error // receives the reason once a server is out of reach
 	cancel    context.CancelFunc
 	ended     sync.WaitGroup
 }
@@ -25,7 +25,8 @@ type Endpoint struct {
 const (
 	// endpointLimit is how long a server of an endpoint may take to accept a connection.
 	endpointLimit = 2 * time.Second
-	// endpointAge is how long a connection is kept: the silent loss of a server would otherwise go unnoticed.
+	// endpointAge is how long a connection is kept until it is renewed: otherwise the silent loss of a server
+	// would go unnoticed.
 	endpointAge = 500 * time.Millisecond
 	// endpointPause is how long the watch waits before it reconnects after the server has closed the connection.
 	endpointPause = 20 * time.Millisecond

@@ -27,7 +27,7 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A fleet has the hosts of a run, and the connection to their agents by the control plane.
+// A fleet has the hosts of a run, and the connection to their agents through the control plane.
 type fleet struct {
 	job    *bench.Job
 	conn   *nats.Conn
@@ -35,16 +35,16 @@ type fleet struct {
 	hosts  []*agent.Host
 	own    bool              // the run has started the agents on this machine
 	plane  *cluster.Brokers  // the control plane, if it is the run's own
-	agents []cluster.Node    // started by the run
-	ended  chan cluster.Node // agents that have ended
+	agents []cluster.Node    // agents that the run has started
+	ended  chan cluster.Node // receives agents that have ended
 	over   chan struct{}     // closed when the run is over
-	once   sync.Once         // guards close
+	once   sync.Once         // makes close run only once
 	shared string            // folder that all hosts map; empty: they share no memory
-	cut    map[int][]int     // hosts of each cut of a network, by number
+	cut    map[int][]int     // hosts of each cut of networks, by the number of the cut
 
 	clocks     []*hostClock
 	stopClocks func()
-	zeros      []int64 // zeros of the trial by the clock of each host; nil: not begun
+	zeros      []int64 // the trial's zero by the clock of each host; nil: no trial has begun
 }
 
 // agentPrograms are the names by which agents know the programs of processes.
@@ -99,7 +99,7 @@ func (s *Setup) joinOf(j *bench.Job, host int) agent.Join {
 		Disk: int64(j.DiskSpace().Bytes) / int64(j.Trials)}
 }
 
-// userAtHost returns user and machine, for people.
+// userAtHost returns this user and machine, to tell others who uses a host.
 func userAtHost() string {
 	maker := "somebody"
 	if u, err := user.Current(); err == nil {
@@ -202,7 +202,7 @@ const (
 	signLimit = time.Second
 )
 
-// attend pings each host periodically. It gives up a host that is silent for too long.
+// attend pings each host periodically. It gives up a host that is silent for longer than longest.
 func (f *fleet) attend(longest time.Duration) {
 	for _, h := range f.hosts {
 		go func() {
@@ -299,10 +299,10 @@ func (f *fleet) Follow(state *chaos.SharedState, clients int) error {
 	err := f.each(func(h *agent.Host) (err error) {
 		i := slices.Index(f.hosts, h)
 		seen[i], err = h.Faults(context.Background(), decided, clients)
-		if errors.Is(err, agent.ErrLate) { // unknown which faults its nodes suffer
+		if errors.Is(err, agent.ErrLate) { // it is unknown which faults the nodes of the host suffer
 			h.Lose(err)
 		}
-		if h.Gone() != nil { // its nodes notice it
+		if h.Gone() != nil { // the nodes of the host count as killed
 			return nil
 		}
 		return err
@@ -319,7 +319,7 @@ func (f *fleet) findShared(ctx context.Context) string {
 	folder, text := filepath.Join(agent.SharedMemory, f.run.Name), broker.NewToken()
 	probe := filepath.Join(folder, agent.ProbeFile)
 	if os.Mkdir(agent.SharedMemory, 0o777) == nil {
-		os.Chmod(agent.SharedMemory, 0o777|os.ModeSticky) // despite the umask: other users have runs too
+		os.Chmod(agent.SharedMemory, 0o777|os.ModeSticky) // despite the umask, since other users have runs, too
 	}
 	if os.MkdirAll(folder, 0o755) != nil || os.WriteFile(probe, []byte(text), 0o644) != nil {
 		return ""
@@ -366,7 +366,7 @@ func (f *fleet) Collect(ctx context.Context, dir string, origin uint64) error {
 		return nil
 	}
 	fetch := func(h *agent.Host) error {
-		if f.own || h.Gone() != nil { // its files are here already, or the trial reports its loss
+		if f.own || h.Gone() != nil { // the files are here already, or the trial reports that the host is lost
 			return nil
 		}
 		if err := h.Fetch(ctx, dir); err != nil {
@@ -377,7 +377,7 @@ func (f *fleet) Collect(ctx context.Context, dir string, origin uint64) error {
 	return errors.Join(f.each(fetch), f.writeClocks(dir, origin, true))
 }
 
-// close ends the rest of the run on all hosts, and what it has started itself.
+// close ends the rest of the run on all hosts, and the processes that the fleet has started itself.
 func (f *fleet) close() { f.once.Do(f.end) }
 
 func (f *fleet) end() {
@@ -414,7 +414,7 @@ func (f *fleet) CutsNetworks() bool { return !f.own }
 // CutNetwork implements Hosts.
 func (f *fleet) CutNetwork(number int, hosts []int, ports []uint16) error {
 	for _, i := range hosts {
-		f.cut[number] = append(f.cut[number], i) // it may be cut even after an error
+		f.cut[number] = append(f.cut[number], i) // the network may be cut even after an error
 		if err := f.hosts[i].Cut(context.Background(), number, ports); err != nil {
 			return err
 		}

@@ -16,14 +16,14 @@ type Hosts interface {
 	all() []cluster.Host
 	// Agents returns the processes that act as hosts on this machine.
 	Agents() []cluster.Process
-	// Stops counts the stops and continuations of processes of the run.
+	// Stops counts how many times processes of the run were stopped or continued.
 	Stops() uint64
 	// use returns how busy the kernels of other hosts were, in ticks, and how many CPUs they have. It also
 	// updates the CPU times of the processes there.
 	use() (busy, all uint64, cpus int)
 
 	// Begin makes the hosts begin a trial, given its zero and its folder on this machine. It returns the record
-	// of the hosts; nil: none.
+	// of the hosts; nil: this machine is the only host.
 	Begin(ctx context.Context, dir string, origin uint64, zero int64) (*FleetRecord, error)
 	// Collect copies what the hosts have recorded into the folder of a trial, as far as the hosts are reachable,
 	// and writes the measurements of their clocks.
@@ -38,12 +38,12 @@ type Hosts interface {
 	Refresh() bool
 
 	// Apart reports whether the hosts share no memory. Then Follow copies the state of the faults to them, and
-	// merges what their nodes have seen into it.
+	// merges what their nodes have seen into that state.
 	Apart() bool
 	Follow(state *chaos.SharedState, clients int) error
 
 	// CutsNetworks reports whether the kernels of the hosts can drop packets. CutNetwork makes some hosts drop
-	// the packets to and from ports, and HealNetwork ends the cut with a number.
+	// the packets to and from ports, and HealNetwork ends the cut with that number.
 	CutsNetworks() bool
 	CutNetwork(number int, hosts []int, ports []uint16) error
 	HealNetwork(number int) error

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// LeftFolder returns the name of the folder in which hosts keep the files of a trial.
+// LeftFolder returns the name of the folder in which hosts keep the files of a trial until they are fetched.
 func LeftFolder(fleet, trial string) string { return fleet + "-" + trial }
 
 // CleanHosts makes all hosts remove files of runs that nobody has fetched, and returns what was removed.

@@ -25,14 +25,13 @@ type Setup struct {
 	// Broker and Proxy are the programs, with arguments, of a broker and of the proxies (see cluster.ServeBroker
 	// and ServeProxies).
 	Broker, Proxy []string
-	Agent         []string // the same of an agent on this machine (see agent.ServePiped)
-	Resource      []string // the same of a resource process (see cluster.ServeResource)
-	NodeArgs      []string // behind the path of the node program
+	Agent         []string // program, with arguments, of an agent on this machine (see agent.ServePiped)
+	Resource      []string // program, with arguments, of a resource process (see cluster.ServeResource)
+	NodeArgs      []string // arguments of the node program
 	NodeGiven     bool     // the user has named the node program
-	// Control is the URL of the control plane that connects to the hosts, with what it takes to connect;
-	// empty: a run with hosts starts its own on this machine.
-	// ControlKey is the key file for it, or empty. With a key, the brokers of the run speak TLS, too, unless
-	// PlainData says that they do not.
+	// Control is the URL of the control plane that connects to the hosts, with its credentials; empty: a run
+	// with hosts starts its own control plane on this machine. ControlKey is the key file for the control plane,
+	// or empty. With a key, the brokers of the run speak TLS, too, unless PlainData says that they do not.
 	Control, ControlKey string
 	PlainData           bool
 	// Services returns the program that has a service, with the arguments before client and up. The error says
@@ -40,7 +39,7 @@ type Setup struct {
 	Services func(name string) ([]string, error)
 	// ServerProgram is the path of a service's server program; empty: the one in PATH.
 	ServerProgram string
-	Versions      map[string]string // of the program and its parts
+	Versions      map[string]string // versions of the program and its parts
 }
 
 // NodeProgram returns the program of a node, with its arguments.
@@ -64,9 +63,9 @@ func (s *Setup) CheckNode() error {
 type Reservation struct {
 	setup   *Setup
 	job     *bench.Job
-	control *nats.Conn          // to the control plane; nil: the run starts its own agents, if any
+	control *nats.Conn          // connection to the control plane; nil: the run starts its own agents, if any
 	found   []agent.Description // the hosts at that control plane
-	fleet   *fleet              // these hosts, once they serve the run
+	fleet   *fleet              // the hosts, once they serve the run
 }
 
 // Reserve checks whether a run of processes can be made, and makes the hosts of its control plane wait for
@@ -76,7 +75,7 @@ func Reserve(ctx context.Context, s *Setup, j *bench.Job) (*Reservation, error) 
 	err := r.check(ctx)
 	if err == nil && r.control != nil {
 		r.fleet, err = s.joinHosts(ctx, j, &fleet{conn: r.control}, r.found)
-		r.control = nil // the fleet closes it
+		r.control = nil // the fleet closes the connection
 	}
 	if err != nil {
 		r.Cancel()
@@ -189,7 +188,7 @@ func checkMemory(j *bench.Job, hosts []agent.Description) error {
 	return nil
 }
 
-// checkApart returns an error if the hosts share no memory and the run needs that.
+// checkApart returns an error if the hosts share no memory and the run needs shared memory.
 func checkApart(j *bench.Job, f *fleet) error {
 	if !f.Apart() {
 		return nil
@@ -205,7 +204,7 @@ func checkApart(j *bench.Job, f *fleet) error {
 	return err
 }
 
-// networksOf returns the hosts whose networks a fault cuts; nil: none.
+// networksOf returns the hosts whose networks a fault cuts; nil: it cuts no network.
 func networksOf(f *chaos.Fault) (all []int) {
 	if !chaos.CutsNetworks([]chaos.Fault{*f}) {
 		return nil
@@ -223,7 +222,7 @@ const findLimit = 2 * time.Second
 // missing or unsuitable.
 func (r *Reservation) findHosts() (err error) {
 	j := r.job
-	if r.setup.Control == "" { // agents started by the run
+	if r.setup.Control == "" { // the run starts the agents itself
 		p := j.Placement()
 		var names []string
 		for i := range j.Hosts {

@@ -15,18 +15,18 @@ type Resource interface {
 	// TakeOut takes a node whose process has ended out of the register. It returns by how many units the
 	// register may be wrong from now on.
 	TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) (Doubt, error)
-	// Tickets returns the progress of a run that ends by entries. It does not wait for a suspended process: then
-	// the result is older.
+	// Tickets returns the progress of a run that ends by entries. If the process that keeps it is suspended,
+	// Tickets does not wait, and returns an older result.
 	Tickets(ctx context.Context) (host.Tickets, error)
 }
 
 // A Doubt says by how many units the register of a resource may be wrong.
 type Doubt struct {
-	Resource int // its number, and that of its instance, since resources come first in a stack
+	Resource int // number of the resource, and of its instance: resources come first in a stack
 	Units    int32
 }
 
-// OpenResource creates what the clients of a trial share. If that is a file, its path is given.
+// OpenResource creates what the clients of a trial share. Path is the path of the file, if they share a file.
 func (s *Site) OpenResource(ctx context.Context, path string, of host.Share) (Resource, error) {
 	return s.keeper.open(ctx, path, of)
 }
@@ -34,13 +34,13 @@ func (s *Site) OpenResource(ctx context.Context, path string, of host.Share) (Re
 // A keeper keeps what clients share.
 type keeper interface {
 	open(ctx context.Context, path string, of host.Share) (Resource, error)
-	// find returns where nodes reach it, given the path for the trial: a file, or a broker.
+	// find returns where nodes reach what clients share, given the path for the trial: a file, or a broker.
 	find(path string) (file string, at *host.Broker)
 	processes() []cluster.Process
 	close()
 }
 
-// files keeps it in a file for each trial, which all nodes map.
+// files is a keeper that makes a file for each trial, which all nodes map.
 type files struct{}
 
 func (files) open(_ context.Context, path string, of host.Share) (Resource, error) {
@@ -74,7 +74,7 @@ func (s sharedFile) TakeOut(_ context.Context, id nodes.ID, _ uint32) (Doubt, er
 
 func (s sharedFile) Tickets(context.Context) (host.Tickets, error) { return s.of.Tickets(), nil }
 
-// A resourceProcess keeps it in a process, which nodes ask.
+// A resourceProcess is a keeper in a process of its own, which nodes ask.
 type resourceProcess struct{ of *cluster.Resource }
 
 func (p resourceProcess) open(ctx context.Context, _ string, of host.Share) (Resource, error) {
@@ -89,7 +89,7 @@ func (p resourceProcess) close()                             { p.of.Close() }
 type keptResource struct {
 	of      *cluster.Resource
 	latest  host.Tickets
-	looking chan look // for an answer that Tickets did not wait for; nil: none
+	looking chan look // gets the answer that Tickets did not wait for; nil: no question is open
 }
 
 // A look is an answer about the progress of a run.

@@ -55,10 +55,10 @@ func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
 type Service struct {
 	site      *Site
 	on        *cluster.Launcher
-	program   *service.Program   // without a name: the run is about no service
-	servers   *service.Running   // started by the run
-	addresses []string           // of the servers
-	links     []service.PeerLink // links between servers, by proxies; nil: servers reach each other directly
+	program   *service.Program   // without a name, the run is about no service
+	servers   *service.Running   // servers that the run has started
+	addresses []string           // addresses of the servers
+	links     []service.PeerLink // links between servers; nil: servers reach each other directly
 }
 
 // hold finds the service, if the run is about one, and takes the ports of its servers.
@@ -119,7 +119,7 @@ func (s *Service) start(ctx context.Context) error {
 	return s.servers.Start(ctx, s.links, chaos.SkewsServers(s.site.job.Faults))
 }
 
-// toServer is in the names of these proxies only.
+// toServer is in the names of proxies between nodes and servers, and in no other name.
 const toServer = " to the server "
 
 // serverConnection names the proxy between a node and a server.
@@ -177,7 +177,7 @@ func (s Servers) Up(i int) bool {
 	return err == nil && i < len(pids) && pids[i] != 0
 }
 
-// The verbs of members.
+// Methods by which faults act on a server.
 
 func (s Servers) Kill(i int) error               { return s.servers.Kill(s.ctx, i) }
 func (s Servers) Start(i int, forget bool) error { return s.servers.Restart(s.ctx, i, forget) }
@@ -189,7 +189,7 @@ func (s Servers) SetClock(i int, by time.Duration, _ float64) error {
 	return s.servers.Skew(s.ctx, i, by)
 }
 
-// Leading returns the server that leads now, or nil.
+// Leading returns the server that leads now, or nil if no server leads.
 func (s Servers) Leading() ([]port.Member, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
 	defer cancel()
@@ -200,7 +200,7 @@ func (s Servers) Leading() ([]port.Member, error) {
 	return []port.Member{{Role: port.Server, I: i}}, nil
 }
 
-// Answered returns the server that has sent a client the latest bytes.
+// Answered returns the server that was the last to send bytes to a client.
 func (s Servers) Answered(client nodes.ID) ([]port.Member, error) {
 	if len(s.servers.Processes()) == 0 {
 		return nil, service.ErrNoServers
@@ -259,7 +259,8 @@ func (s Servers) Strain(number int, of port.Strain) (func() (uint64, error), err
 	return end, err
 }
 
-// Bytes returns how many bytes clients and servers have exchanged so far. That is known only with proxies.
+// Bytes returns how many bytes clients and servers have exchanged so far. The number is known only with
+// proxies.
 func (s Servers) Bytes() (bytes int64, known bool, err error) {
 	if s.program.Name == "" || !s.site.Proxies.Any() {
 		return 0, false, nil

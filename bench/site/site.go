@@ -28,7 +28,7 @@ type Site struct {
 	job      *bench.Job
 	programs programs
 	tls      *certs.Pair        // certificate of the brokers; nil: no TLS
-	networks []*cluster.Brokers // one or two
+	networks []*cluster.Brokers // one or two networks
 	brokerAt []int              // broker of each node on the first network
 	keeper   keeper             // keeps what the clients share
 }
@@ -46,7 +46,7 @@ func (r *Reservation) Open(ctx context.Context, folder string) (*Site, error) {
 	}
 	if err != nil {
 		s.Close()
-		r.Cancel() // the site may not have the hosts yet
+		r.Cancel() // releases the hosts, in case the site does not have them yet
 		return nil, err
 	}
 	return s, nil
@@ -161,7 +161,7 @@ func (s *Site) Reach(id nodes.ID, network int) *host.Broker {
 	if s.tls != nil {
 		b.Pin = s.tls.Pin
 	}
-	if scheme, upstream, found := strings.Cut(b.URL, "://"); found { // nats or, with a certificate, tls
+	if scheme, upstream, found := strings.Cut(b.URL, "://"); found { // scheme nats or, with a certificate, tls
 		b.URL = scheme + "://" + s.Proxies.Before(ConnectionName(id, network), upstream)
 	}
 	return b
@@ -229,7 +229,7 @@ func (s *Site) Usage(carriers, all []cluster.Process) cluster.Usage {
 	began := time.Now()
 	busy, ticks, cpus := s.use()
 	u := cluster.ReadUsage(carriers, slices.Concat(all, s.Agents()))
-	u.Between(began) // hosts were read at some time since then
+	u.Between(began) // the hosts were read at some time since began
 	u.Add(busy, ticks, cpus)
 	return u
 }

@@ -71,7 +71,7 @@ func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
 	}))
 }
 
-// compared returns a run of a row under a fault.
+// compared returns the case of a row under a fault, real or simulated.
 func (c *Campaign) compared(row *row.Row, fault string, number int, simulated bool) *Case {
 	f, err := chaos.ParseFault(fault)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Campaign) compared(row *row.Row, fault string, number int, simulated bo
 	return &Case{Job: j, Err: err}
 }
 
-// outcomeOf describes what a run's outcome has that does not depend on speed.
+// outcomeOf describes the parts of a run's outcome that do not depend on speed.
 func outcomeOf(spec *row.Row, t *bench.Tried) string {
 	v, kinds := &t.Verdict, t.Measures.Kinds
 	words := []string{v.Outcome.String()}
@@ -103,7 +103,7 @@ func outcomeOf(spec *row.Row, t *bench.Tried) string {
 		return words[0]
 	}
 	words = append(words, english.Count(v.Entries, "entry", "entries"))
-	for i, name := range spec.Codec().Names() { // the runs set no options
+	for i, name := range spec.Codec().Names() { // the run has the same kinds, since it sets no options
 		words = append(words, fmt.Sprintf("%d %s", kinds[i].Sent, name))
 	}
 	return strings.Join(words, ", ")

@@ -28,13 +28,13 @@ type Calm struct {
 // A cell is a run of the grid.
 type cell struct {
 	spec            *row.Row
-	elect, detector string // beside the row; empty: no elector, and the row's detector
+	elect, detector string // beside the row; empty: no elector, and the row's own detector
 	n               int
 	latency, hold   time.Duration
-	load            workload.Workload // with initiators if the row elects
+	load            workload.Workload // has initiators if the row elects
 }
 
-// The grid.
+// Sizes of clusters, latencies and detectors in the grid.
 var (
 	calmSizes     = []int{1, 2, 3, 5, 9, 32, 64}
 	calmLatencies = []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
@@ -43,8 +43,8 @@ var (
 )
 
 // CalmNodes is the size of the largest clusters of the grid. Clusters with another detector or elector than
-// the row's have at most mostBeside nodes. A run ends after someEntries of each node, and with manyNodes or
-// more after fewEntries.
+// the row's have at most mostBeside nodes. A run ends after someEntries of each node, or after fewEntries if
+// it has manyNodes nodes or more.
 const (
 	CalmNodes   = 64
 	mostBeside  = 9
@@ -96,7 +96,7 @@ func (g *Calm) add(c cell, mostNodes int) {
 	}
 }
 
-// Fewest returns the number of runs that gives each row CalmForEach.
+// Fewest returns the number of runs that gives each row CalmForEach runs.
 func (g *Calm) Fewest() int {
 	rows := map[*row.Row]bool{}
 	for i := range g.cells {
@@ -105,9 +105,9 @@ func (g *Calm) Fewest() int {
 	return CalmForEach * len(rows)
 }
 
-// Run makes the runs of cells first to last-1 of the experiment's order; 0 to Cells are all. The order is
-// drawn by the seed, and rows take turns in it. If ctx is done, Run returns the results so far, with the
-// error of ctx.
+// Run makes the runs from first to last-1 in an order that is drawn by the seed, and in which rows take
+// turns. From 0 to Cells, Run makes all runs. If ctx is done, Run returns the results so far, with the error
+// of ctx.
 func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
 	order := g.order(e.Seed)[first:min(last, len(g.cells))]
 	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Case {
@@ -142,10 +142,10 @@ func (r *Result) expectCalm() {
 		r.Wrong = "VIOLATED without faults: " + r.Verdict.Reason
 	case len(r.TooShort()) > 0, r.Verdict.Outcome == check.Overloaded:
 	case r.Verdict.Outcome != check.Valid:
-		r.Wrong = fmt.Sprintf("%v without faults or a note before the run: %s", r.Verdict.Outcome,
+		r.Wrong = fmt.Sprintf("%v without faults, and no remark warned of it before the run: %s", r.Verdict.Outcome,
 			r.Verdict.Reason)
 	case r.Suspected > 0:
-		r.Wrong = fmt.Sprintf("%d suspicions of nodes that were up, without a note before the run",
+		r.Wrong = fmt.Sprintf("%d suspicions of nodes that were up, and no remark warned of them before the run",
 			r.Suspected)
 	}
 }
@@ -158,10 +158,10 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	o.Config = nodes.Config{N: c.n, Elect: c.elect}
 	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
 	o.Duration, o.Entries = 0, studyOf(c.spec).entries(c.n)
-	if c.load.Load != workload.One { // otherwise node 0 alone enters
+	if c.load.Load != workload.One { // under load one, only node 0 enters
 		o.Entries *= uint64(c.n)
 	}
-	turn := 2*c.latency + 10*time.Microsecond // a token without latency goes round 10,000 times in it
+	turn := 2*c.latency + 10*time.Microsecond // in this time, a token without latency goes round 10,000 times
 	switch o.Workload.Hold = chance.Constant(c.hold); c.load.Load {
 	case workload.Closed:
 		o.Workload.Think = chance.Constant(turn)

@@ -20,16 +20,17 @@ import (
 // A Case is a run of a study, with what the study expects of it.
 type Case struct {
 	*bench.Job
-	Err error // why it cannot be made
-	// Stored has a simulated run stored, like a run of processes. Name is the name of its folder, and Sweep its
-	// place in a sweep; if they are empty, the folder gets a default name, and the run is in no sweep.
+	Err error // why the run cannot be made
+	// If Stored is set, a simulated run is stored, like a run of processes. Name is the name of its folder, and
+	// Sweep its place in a sweep; if they are empty, the folder gets a default name, and the run is in no sweep.
 	Stored bool
 	Name   string
 	Sweep  *runs.SweepRun
-	// Expect sets Wrong if the run is not as expected, and keeps what the study needs of it; nil: anything goes.
+	// Expect sets Wrong if the run is not as expected, and keeps what the study needs of it; nil: any result is
+	// as expected.
 	Expect func(*Result)
-	// Again returns the case to make next if the run showed too little, up to three runs in all; nil: the run
-	// stands.
+	// Again returns the case to make next if the run showed too little, up to three runs in all; nil: no run
+	// follows.
 	Again func(*Result) *Case
 }
 
@@ -37,39 +38,40 @@ type Case struct {
 type Result struct {
 	*bench.Job
 	Verdict   check.Verdict
-	Shown     row.Outcome // one outcome; 0: inconclusive
-	Says      string      // why
+	Shown     row.Outcome // the outcome that the run shows; 0: inconclusive
+	Says      string      // why the run shows this outcome
 	Faults    []measure.OfFault
-	Leaders   *measure.Leaders // of a run about leaders
+	Leaders   *measure.Leaders // measures of a run about leaders
 	Elected   uint64           // elections that a campaign completed
 	Suspected uint64           // suspicions of nodes that were up
-	Folder    string           // of a stored run
+	Folder    string           // folder of a stored run
 	Row       *results.SplitBrainRow
 	Figure    *Reproduced
 	Err       error  // why the run could not be made
 	Wrong     string // how the run differs from what is expected; empty: it does not
 
 	// The run itself, until Expect returns.
-	run   *runs.Run // nil: not stored, or could not be made
+	run   *runs.Run // nil: the run is not stored, or could not be made
 	tried *bench.Tried
 }
 
-// most is how often a run is made that shows too little: runs of processes share a machine with others.
+// most is how many times a run may be made that shows too little: runs of processes share a machine with
+// others.
 const most = 3
 
-// make makes the run of a case, and again while the case asks for that.
+// make makes the run of a case, and the runs that the case asks for after it.
 func (e *Experiment) make(ctx context.Context, c *Case) *Result {
 	return again(c, func(c *Case) *Result {
 		r := e.once(ctx, c)
 		if c.Expect != nil {
 			c.Expect(r)
 		}
-		r.run, r.tried = nil, nil // many runs take much memory
+		r.run, r.tried = nil, nil // frees memory: a study has many runs
 		return r
 	}, func() bool { return ctx.Err() == nil })
 }
 
-// again makes a case, and again while the case asks for that and may allows it.
+// again makes a case, and the cases that follow by Again while may returns true.
 func again(c *Case, once func(*Case) *Result, may func() bool) (r *Result) {
 	for range most {
 		if r = once(c); c.Again == nil || !may() {
@@ -119,7 +121,8 @@ func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
 }
 
 // run makes count cases, some at a time, and returns their results by number, from 0. If ctx is done, the
-// results of cases not made by then are nil. Progress counts the cases made before too, of all.
+// results of cases not made by then are nil. Progress gets the number of cases made so far, counted from
+// before, and all, their total.
 func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	of func(number int) *Case) []*Result {
 	return e.each(ctx, workers, count, before, all, func(number int) *Result {
@@ -127,7 +130,7 @@ func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	})
 }
 
-// each is like run, but one may make several runs for a number, or none.
+// each is like run, but calls one for each number, which may make several runs, or no run.
 func (e *Experiment) each(ctx context.Context, workers, count, before, all int,
 	one func(number int) *Result) []*Result {
 	var mu sync.Mutex

@@ -13,15 +13,15 @@ import (
 // A Campaign makes runs under randomly drawn plans.
 type Campaign struct {
 	Experiment
-	Simulated int // plans for simulations
-	Real      int // plans for runs of processes
+	Simulated int // number of plans for simulations
+	Real      int // number of plans for runs of processes
 }
 
 // A Class is the kind of outcome of a run.
 type Class int
 
-// The classes. Expected runs stalled, or passed over a client, outside the model. Inconclusive runs are all
-// others that are neither valid nor violated, including under- and overloaded ones.
+// The classes. A run is Expected if it stalled, or passed over a client, outside the model. It is
+// Inconclusive if it is in no other class; this includes under- and overloaded runs.
 const (
 	Valid Class = iota
 	Expected
@@ -34,8 +34,8 @@ const (
 // classes is the number of classes.
 const classes = int(failed) + 1
 
-// Inside reports whether the run ended inside the model of its algorithm: no assumption was broken, or none
-// is broken any more and the failures are not due to one that was.
+// Inside reports whether the run ended inside the model of its algorithm: no assumption is broken at its end,
+// and no failure is due to an assumption that was broken before.
 func (r *Result) Inside() bool {
 	return r.Err == nil && r.Verdict.Broken == 0 && !r.Verdict.OutsideModel
 }
@@ -107,11 +107,10 @@ func (r *Result) givesUpOrder() bool {
 	return usual && !promised
 }
 
-// expectModel expects what the model of the algorithm promises. A flawed row is expected to do nothing in
-// particular.
+// expectModel expects what the model of the algorithm promises. It expects nothing of a flawed row.
 func (r *Result) expectModel() {
 	if r.Leaders != nil {
-		r.Elected, r.Leaders = uint64(r.Leaders.Elected()), nil // campaigns have many runs
+		r.Elected, r.Leaders = uint64(r.Leaders.Elected()), nil // saves memory, since campaigns have many runs
 	}
 	switch r.Faults = nil; {
 	case r.Err != nil:

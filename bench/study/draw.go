@@ -26,23 +26,23 @@ const (
 // entries, and short enough for a thousand runs in a minute.
 const measured = time.Second
 
-// patient is the duration of runs whose algorithm has timeouts: faults must last longer than these.
+// patient is the duration of runs whose algorithm has timeouts: faults must last longer than the timeouts.
 const patient = 5 * time.Second
 
 // draw draws the case with a number, from 0. The rows take turns. Of the cases of a row, every second has a
-// plan inside its model, and the others have any plan. If draw fails, the job has no options.
+// plan inside its model, and the others have any plan. If draw fails, the returned job has no options.
 func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	d := drawn{known: e.Known, dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
 	o, rows := option.Defaults(), e.Rows
 	spec := rows[number%len(rows)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
-	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read aloud
+	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read the seed aloud
 	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
 	if spec.Detects != "" || spec.GraceOf(spec.Explicit(o.Config)) > 0 {
 		o.Duration = patient
 	}
 	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
-	turn := number / len(rows) / 2 // plans inside and outside the model use the same variations
+	turn := number / len(rows) / 2 // cases inside and outside the model get the same options
 	vary(&o, spec, turn, real)
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
@@ -53,7 +53,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	o.Workload.Receive = e.Receive
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Stack: stack, Simulated: !real, Measured: o.Duration,
 		Campaigns: o.Workload.CampaignEvery}
-	if d.below(4) == 0 { // so that a plan may cut routes
+	if d.below(4) == 0 { // three brokers, so that a plan may cut routes
 		o.Brokers, scene.Brokers = 3, 3
 	}
 	draw := chaos.InsidePlan
@@ -63,7 +63,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
-	works := studyOf(spec).works // in turn; the account if the resource cannot have it
+	works := studyOf(spec).works // in turn; account if the resource does not support the work
 	o.Workload.Work = works[turn%len(works)]
 	if o.Workload.Work.Check(o.Config.Capacity(), o.Config.Fenced) != nil {
 		o.Workload.Work = workload.Account
@@ -76,15 +76,15 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	return j, nil
 }
 
-// CheckReceive returns an error if the runs of a campaign cannot have a way to receive messages.
+// CheckReceive returns an error if applications cannot receive messages in this way in runs of a campaign.
 func CheckReceive(r workload.Receive) error {
 	return (&workload.Workload{Receive: r}).CheckReceive(1, measured)
 }
 
-// A run about leaders lasts graces times as long as an election may take, and at least atLeast. No fault
-// begins in the last two of these times. A real run lasts only realGraces of them, since it would take
-// minutes otherwise. Nodes campaign again after calm of these times, so that all agree in between and faults
-// hit elections.
+// A run about leaders lasts graces periods, and at least atLeast. A period is how long an election may take.
+// No fault begins in the last two periods. A real run lasts only realGraces periods, since it would take
+// minutes otherwise. Nodes campaign again after calm periods, so that all agree in between and faults hit
+// elections.
 const (
 	graces     = 15
 	realGraces = 6
@@ -97,13 +97,13 @@ func (d *drawn) setDuration(o *bench.Options, spec *row.Row, real bool) (*row.St
 	times := time.Duration(graces)
 	if real {
 		times = realGraces
-		o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms") // bounded: elections are shorter
+		o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms") // bounded, so elections are shorter
 	}
-	if spec.Broken().By != 0 { // a rare failure shows in long runs
+	if spec.Broken().By != 0 { // a rare failure shows only in long runs
 		times *= 2
 	}
 	plain := *o
-	plain.Config = spec.Explicit(o.Config) // the times of a case do not grow with what is drawn of delays
+	plain.Config = spec.Explicit(o.Config) // explicit, so that timeouts do not grow with the drawn latency
 	draft, err := bench.NewDraft(d.known, plain, spec, !real)
 	if err != nil {
 		return nil, err
@@ -120,12 +120,12 @@ func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stac
 	if spec.Flaw != nil {
 		o.Config.N = spec.Flaw.At.N
 	}
-	if spec.Broken().By != 0 && !real { // so a node may crash between two requests for its vote
+	if spec.Broken().By != 0 && !real { // then a node may crash between two requests for its vote
 		o.Latency = d.distribution("exponential:1ms")
 	}
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	switch which := d.below(4); {
-	case which == 0, spec.Broken().By != 0: // the others vote
+	case which == 0, spec.Broken().By != 0: // one node campaigns, and the others vote
 		o.Workload.Initiators = workload.LowestInitiates
 	case which == 1:
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
@@ -136,7 +136,7 @@ func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stac
 // units draws how many units the resource has, and how many of them requests take.
 func (d *drawn) units(o *bench.Options, spec *row.Row) {
 	const most = 4
-	units := min(spec.Units.Most, o.Config.N-1, most) // fewer than clients, so that some wait
+	units := min(spec.Units.Most, o.Config.N-1, most) // fewer than clients, so that some clients wait
 	o.Config.Units = 1 + d.below(units)
 	if largest := spec.Units.Takes(o.Config.Units); largest > 1 {
 		takes := [...]workload.Take{{}, {Least: 1, Most: largest}, {Least: 2, Most: largest}, {Whole: 0.3}}
@@ -146,7 +146,7 @@ func (d *drawn) units(o *bench.Options, spec *row.Row) {
 
 // drawn draws random values for a case, one after another.
 type drawn struct {
-	known catalog.Table // of what runs beside the algorithms
+	known catalog.Table // the rows that may run beside the algorithms
 	dice  chance.Dice
 	count uint64
 }
@@ -162,7 +162,7 @@ func (d *drawn) below(n int) int { return int(d.bits() % uint64(n)) }
 func (d *drawn) distribution(texts ...string) chance.Distribution {
 	s, err := chance.ParseDistribution(texts[d.below(len(texts))])
 	if err != nil {
-		panic(err) // a typo of the caller
+		panic(err) // impossible, except by a typo of the caller
 	}
 	return s
 }
@@ -182,9 +182,9 @@ func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, er
 	if spec.Units.Most > 1 {
 		d.units(o, spec)
 	}
-	if spec.Flaw != nil { // a rare failure shows in long runs with many nodes
+	if spec.Flaw != nil { // a rare failure shows only in long runs with many nodes
 		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.distribution("exponential:1ms")
-		if spec.Flaw.Also != "" { // other failures end a run before it shows
+		if spec.Flaw.Also != "" { // with more nodes, other failures end a run before the flaw shows
 			o.Config.N = spec.Flaw.At.N
 		}
 		*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}

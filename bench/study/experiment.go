@@ -16,9 +16,9 @@ import (
 // An Experiment has the rows to run, and settings for all runs.
 type Experiment struct {
 	Rows  []*row.Row
-	Known catalog.Table // of what runs beside them
+	Known catalog.Table // rows that may run beside Rows
 	Seed  uint64
-	Setup runs.Setup // of the runs of processes
+	Setup runs.Setup // for the runs of processes
 	// Receive is how applications receive messages in drawn runs.
 	Receive workload.Receive
 	// Progress is called after each run, from several goroutines, one at a time; it may be nil.
@@ -50,7 +50,7 @@ func (c *Cell) entryFigures(out *results.MatrixRow) {
 	}
 }
 
-// leaderFigures computes for how long two nodes led or none did, and when all agreed again.
+// leaderFigures computes for how long two nodes led, or no node, and when all agreed again.
 func (c *Cell) leaderFigures(out *results.MatrixRow) {
 	for _, r := range c.Runs {
 		if r.Err == nil {

@@ -43,7 +43,7 @@ import (
 type Failover struct {
 	Sweep // Trials is the number of runs per case
 	Cases []*FailoverCase
-	cases []*FailoverCase // by index in Cells
+	cases []*FailoverCase // by index of their jobs in Cells
 }
 
 // A FailoverCase is a service with a time to live under a fault, and its runs.
@@ -85,13 +85,14 @@ func (c *FailoverCase) ofServers() bool { return c.Fault == killServer || c.Faul
 
 // Lengths of runs. Most are shares of a scale: the time to live that is granted.
 const (
-	FailoverNodes = 3               // clients, or nodes that elect
+	FailoverNodes = 3               // number of clients, or of nodes that elect
 	noTTL         = 2 * time.Second // the scale of a service without a time to live
 
 	failoverWarmup = 100 * time.Millisecond
 	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
-	// The leading server is killed or cut off while a client is inside; this client stays inside until then. The
-	// other servers take seconds to elect a leader, under any ttl: NATS up to nine.
+	// The leading server is killed or cut off within serverAfter of an entry; the client stays inside for
+	// serverHold, which is longer. The other servers take seconds to elect a leader, under any ttl: NATS up to
+	// nine.
 	serverHold  = 200 * time.Millisecond
 	serverAfter = 100 * time.Millisecond
 	serverWait  = 12 * time.Second
@@ -133,7 +134,7 @@ func (c *FailoverCase) spread() time.Duration {
 	return (c.scale() / 3).Truncate(time.Millisecond)
 }
 
-// Job returns the job of the case. Its fault has the latest of the times that runs draw.
+// Job returns the job of the case. In it, the fault begins at the latest of the times that runs draw from.
 func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	o := option.Defaults()
 	o.Config, o.Servers = c.Subject.Config, c.Subject.Servers
@@ -162,7 +163,7 @@ func (c *FailoverCase) elections(o *bench.Options) {
 	allStand(o)
 	f := c.fault(effect.Target{Word: "leader"}, o.Servers.Count > 0)
 	f.At = failoverSlack + c.spread()
-	if o.Servers.Count == 0 { // nodes elect among themselves: the first leader takes a timeout
+	if o.Servers.Count == 0 { // nodes elect among themselves: the first election begins after a timeout
 		f.At += 2 * c.scale()
 	}
 	o.Faults = []chaos.Fault{f}
@@ -194,8 +195,8 @@ func (c *FailoverCase) fault(target effect.Target, fromServers bool) (f chaos.Fa
 	return f
 }
 
-// Resolve makes the jobs of the cases that have a meaning and a subject. An error names the case that is
-// invalid.
+// Resolve makes the jobs of the cases that have a service to run, and whose fault has a meaning for it. An
+// error names the case that is invalid.
 func (m *Failover) Resolve() error {
 	m.Trials = max(1, m.Trials)
 	for _, c := range m.Cases {
@@ -212,8 +213,8 @@ func (m *Failover) Resolve() error {
 	return nil
 }
 
-// moment draws the time of a run's fault: after the holder has entered, or after the leader leads. The same
-// run always draws the same time.
+// moment draws the time of a run's fault: after the holder has entered, or after the leader was elected. The
+// same run always draws the same time.
 func (m *Failover) moment(r sweepRun, j *bench.Job) {
 	name := fnv.New64a()
 	name.Write([]byte(r.name))
@@ -235,7 +236,7 @@ func (m *Failover) Takes(context.Context) Length {
 	var sum time.Duration
 	for _, r := range m.left {
 		j := m.Cells[r.cell]
-		rest := j.Workload.Hold.Mean() * (FailoverNodes - 1) // clients that wait at the end
+		rest := j.Workload.Hold.Mean() * (FailoverNodes - 1) // clients that still wait at the end enter in turn
 		sum += aroundFailover + j.Warmup + j.Duration + rest
 	}
 	sum /= time.Duration(m.workers())
@@ -390,11 +391,12 @@ func succeeded(s *leadership.Succession) (next figure.Figure, why string) {
 // A FailoverLine is a service in the table of failovers, with options.
 type FailoverLine struct {
 	Service string   `yaml:"service"`
-	With    []string `yaml:"with"` // options, such as members=3
+	With    []string `yaml:"with"` // options of the service, such as members=3
 	// TTL are options that depend on the requested time to live: {1} in px={1} stands for that time, {0.25} for
 	// a quarter. Empty: the service has no time to live.
 	TTL []string `yaml:"ttl"`
-	// Lacks maps faults to why they have no meaning here. A reason for kill-server holds for cut-server too.
+	// Lacks maps faults to the reason why they have no meaning for the service. A reason for kill-server holds
+	// for cut-server too.
 	Lacks map[string]string `yaml:"lacks"`
 }
 
@@ -411,7 +413,7 @@ var failoverLines []byte
 func FailoverLines() []*FailoverLine {
 	all, err := readFailoverLines(failoverLines)
 	if err != nil {
-		panic(err) // a test reads the file
+		panic(err) // impossible: a test reads the file
 	}
 	return all
 }

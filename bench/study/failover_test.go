@@ -35,7 +35,7 @@ func TestFailoverLines(t *testing.T) {
 		{"      kill-server: ", "      kill-servers: ", "kill-servers is not a fault of the table"},
 		{`["px={1}"]`, `["px=1s"]`, "px=1s does not depend on the ttl"},
 		{"  - service: redis\n", "  - servant: redis\n", "servant"},
-		{"no server leads the others", `""`, "say why"},
+		{"no leading server", `""`, "say why"},
 	} {
 		broken := strings.Replace(string(failoverLines), x[0], x[1], 1)
 		if _, err := readFailoverLines([]byte(broken)); err == nil || !strings.Contains(err.Error(), x[2]) {

@@ -15,10 +15,10 @@ import (
 // A Spread says how the nodes of each run are spread over hosts.
 type Spread struct {
 	Hosts int    // 0: all nodes are on one machine
-	Place string // as place.Parse reads it
+	Place string // which node is on which host, as place.Parse reads it
 }
 
-// over spreads the nodes of a run.
+// over spreads the nodes of a run over the hosts.
 func (s Spread) over(o *bench.Options) { o.Hosts, o.Place = s.Hosts, s.Place }
 
 // placement returns which node is on which host in a run of a row, servers included.
@@ -30,7 +30,7 @@ func (s Spread) placement(spec *row.Row, config nodes.Config) (place.Placement, 
 	return p, nil
 }
 
-// Check returns an error if the nodes cannot be spread that way.
+// Check returns an error if the nodes of a run of the matrix cannot be spread over the hosts as asked.
 func (m *Matrix) Check() error {
 	for _, spec := range m.Rows {
 		if _, err := m.placement(spec, nodes.Config{N: cellNodes}); err != nil {
@@ -53,8 +53,8 @@ func (c *SplitBrain) settle() error {
 		}
 		for id := range nodes.ID(c.N) {
 			if p.HostOf(id) != first.HostOf(id) && slices.ContainsFunc(c.Cuts, namesHosts) {
-				return errors.New("--cut: some of these schemes have servers, and so other nodes on a host: name " +
-					"nodes, as in 0-1/2-4, or compare schemes apart")
+				return errors.New("--cut: schemes with servers and schemes without place different nodes on a " +
+					"host: name nodes, as in 0-1/2-4, or run these schemes separately")
 			}
 		}
 	}

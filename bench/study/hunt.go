@@ -34,10 +34,10 @@ import (
 // was interrupted.
 type Hunt struct {
 	Experiment
-	Services []string // by name; they take turns
+	Services []string // names of services, which take turns
 	Plans    int
 	First    int           // the number of the first plan, from 0
-	Limit    time.Duration // after which no plan begins; 0: no limit
+	Limit    time.Duration // no plan begins after this time; 0: no limit
 	Workers  int           // how many runs are made in parallel
 	Tries    int           // how many runs shrinking a finding may take; 0: findings are not shrunk
 	// Subject returns the service with options. Command returns the command that repeats a job; plan is the file
@@ -98,7 +98,7 @@ func (h *Hunt) keep(one *Hunted) {
 	}
 }
 
-// one draws a plan and makes its run.
+// one draws the plan with a number and makes its run.
 func (h *Hunt) one(ctx context.Context, number int) *Hunted {
 	l, j, err := h.draw(ctx, number)
 	if err != nil {
@@ -146,7 +146,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	return one
 }
 
-// describe writes the faults of a finding into its folder, and sets the command that repeats it.
+// describe writes the faults of a finding into its folder, and sets the command that repeats the run.
 func (h *Hunt) describe(one *Hunted, l *ServiceLine, j *bench.Job, folder *results.Folder) {
 	plan := ""
 	if len(l.Faults) > 0 {
@@ -186,8 +186,8 @@ func storyOf(t *runs.Trial, one *Hunted) (lines []string) {
 	return lines
 }
 
-// sleepBeside sleeps for short times until the returned function is called, which returns by how much the
-// longest sleep was too long: for that time, other processes may not have run either.
+// sleepBeside sleeps for short times until the function that it returns is called. That function returns by
+// how much the longest sleep was too long: for that time, other processes may not have run either.
 func sleepBeside(ctx context.Context) func() time.Duration {
 	const nap = 5 * time.Millisecond
 	ctx, cancel := context.WithCancel(ctx)
@@ -213,11 +213,11 @@ type huntOption struct {
 	values []string
 }
 
-// A huntSubject says how plans about a service are drawn. What fails by design, such as a plain DEL or a
-// session that clients share, is not drawn: docs/matrices.md has it.
+// A huntSubject says how plans about a service are drawn. Options that fail by design, such as a plain DEL or
+// a session that clients share, are not drawn: docs/matrices.md lists them.
 type huntSubject struct {
 	name    string
-	lease   string // the option with the lease of a grant; empty, or off: see defaultLease
+	lease   string // option that sets the lease of a grant; if empty or off, see defaultLease
 	renews  bool   // a holder may stay longer than the lease
 	options []huntOption
 }
@@ -275,7 +275,7 @@ func HuntServices() (names []string) {
 	return names
 }
 
-// words draws options.
+// words draws options of the service, such as ttl=2s.
 func (s *huntSubject) words(d *drawn) (words []string) {
 	for _, o := range s.options {
 		words = append(words, o.name+"="+o.values[d.below(len(o.values))])
@@ -375,22 +375,23 @@ type huntHeader struct {
 
 // A Hunted is the result of a plan.
 type Hunted struct {
-	Plan    int       `json:"plan"` // its number, from 0
+	Plan    int       `json:"plan"` // number of the plan, from 0
 	Service string    `json:"service"`
 	With    []string  `json:"with,omitempty"`
-	Faults  []string  `json:"faults,omitempty"` // as text
+	Faults  []string  `json:"faults,omitempty"` // the faults as text
 	Class   HuntClass `json:"class"`
-	About   string    `json:"about,omitempty"` // the check that found it, or huntEnded or huntFences
+	About   string    `json:"about,omitempty"` // the check that has the finding, or huntEnded or huntFences
 	Says    string    `json:"says,omitempty"`
 	Story   []string  `json:"story,omitempty"`  // what happened, line by line
-	Folder  string    `json:"folder,omitempty"` // of the run, if it is kept
+	Folder  string    `json:"folder,omitempty"` // folder of the run, if it is kept
 	Command string    `json:"command,omitempty"`
 	Seconds float64   `json:"seconds"`
 	LateMS  float64   `json:"late_ms"`           // by how much the longest sleep beside the run was too long
-	Refused float64   `json:"refused,omitempty"` // tries refused while nobody was inside
-	// Shrunk is the result of the shrunk plan of a finding. A plan then has two lines; this is in the second.
+	Refused float64   `json:"refused,omitempty"` // tries that were refused though nobody was inside
+	// Shrunk is the result of the shrunk plan of a finding. Such a plan has two lines in the journal; Shrunk is
+	// in the second.
 	Shrunk *Hunted `json:"shrunk,omitempty"`
-	Shown  string  `json:"shown,omitempty"` // how often it reproduced
+	Shown  string  `json:"shown,omitempty"` // how often the finding was reproduced
 }
 
 // path returns the path of the journal.
@@ -466,8 +467,8 @@ func (h *Hunt) write(v any) error {
 // A HuntClass is the kind of result of a plan.
 type HuntClass string
 
-// The classes. Busy would be a finding on an idle machine: the machine was late, so clients or servers may
-// have been suspended, which no event shows.
+// The classes. A busy run would be a finding on an idle machine. Since the machine was late, clients or
+// servers may have been suspended, which no event shows.
 const (
 	HuntValid        HuntClass = "valid"
 	HuntOutside      HuntClass = "outside the model"
@@ -476,20 +477,21 @@ const (
 	HuntFinding      HuntClass = "finding"
 )
 
-// What a finding is about, besides checks.
+// What a finding may be about, besides a check.
 const (
 	huntEnded  = "ended"  // the run ended early: a client or a program of the testbed died
 	huntFences = "fences" // a lower fence number was handed out after a higher one
 )
 
-// late is the delay of a sleep from which a run counts as busy.
+// late is how much too long a sleep beside a run must be for the run to count as busy.
 const late = 100 * time.Millisecond
 
 // judgeHunt classifies a run. Slept is by how much the longest sleep beside it was too long.
 func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, about, says string) {
 	busy := func(about, says string) (HuntClass, string, string) {
 		if slept > late {
-			return HuntBusy, about, fmt.Sprintf("%s; the machine was %v late", says, slept.Round(time.Millisecond))
+			return HuntBusy, about, fmt.Sprintf("%s; the machine was overloaded: a sleep ended %v late", says,
+				slept.Round(time.Millisecond))
 		}
 		return HuntFinding, about, says
 	}
@@ -515,7 +517,7 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 		return HuntValid, "", ""
 	case worst.OutsideModel:
 		return HuntOutside, worst.Check, worst.Says
-	case worst.Doubted: // mostly since processes waited for a CPU
+	case worst.Doubted: // the finding is doubted, mostly since processes waited for a CPU
 		return HuntBusy, worst.Check, worst.Says
 	}
 	return HuntInconclusive, worst.Check, worst.Says
@@ -593,7 +595,7 @@ func fencesFell(r *runs.Run) string {
 	return f.says
 }
 
-// huntRepeats is how often a plan is run that may show a finding: real runs are not deterministic.
+// huntRepeats is how often a plan is run to see whether it shows a finding: real runs are not deterministic.
 const huntRepeats = 3
 
 // shrinkAll shrinks one finding for each service and check, unless one was shrunk before.
@@ -631,9 +633,9 @@ type huntShrinker struct {
 	hunt  *Hunt
 	ctx   context.Context
 	of    *Hunted
-	line  ServiceLine // the smallest that shows the finding
+	line  ServiceLine // the smallest line that shows the finding
 	try   func(ctx context.Context, name string, l *ServiceLine, j *bench.Job) *Hunted
-	best  *Hunted // result of line
+	best  *Hunted // result of the run of line
 	shown string
 	tries int
 }
@@ -677,7 +679,7 @@ func (s *huntShrinker) simplify() {
 	}
 }
 
-// shows reports whether one of a few runs of a line shows the finding, and then keeps the line.
+// shows reports whether one of a few runs of a line shows the finding, and keeps the line if so.
 func (s *huntShrinker) shows(l *ServiceLine) bool {
 	for range huntRepeats {
 		if s.once(l) {
@@ -687,7 +689,7 @@ func (s *huntShrinker) shows(l *ServiceLine) bool {
 	return false
 }
 
-// once reports whether a run of a line shows the finding, and then keeps the line.
+// once reports whether a run of a line shows the finding, and keeps the line if so.
 func (s *huntShrinker) once(l *ServiceLine) bool {
 	if s.tries >= s.hunt.Tries || s.ctx.Err() != nil {
 		return false

@@ -15,13 +15,13 @@ import (
 	"turnstile/results"
 )
 
-// A kind says how studies make and judge the runs of a kind of rows.
+// A kind says how studies make and judge the runs of one kind of rows.
 type kind struct {
 	// load draws the load of a run of a campaign. It returns the stack if plans depend on it.
 	load func(d *drawn, o *bench.Options, spec *row.Row, real bool) (*row.Stack, error)
-	// works are the kinds of work in runs of a campaign, in turn.
+	// works are the kinds of work in runs of a campaign, which take turns.
 	works []workload.Work
-	// catch is how many plans must catch a row whose flaw shows only under some faults.
+	// catch is how many plans a flawed row must have before one must show its flaw, if only some faults show it.
 	catch int
 	// cell completes the options of a run of the matrix; figures fills its row of matrix.csv.
 	cell    func(c *Cell, o *bench.Options)
@@ -30,12 +30,12 @@ type kind struct {
 	// shows.
 	line  func(l *ServiceLine, o *bench.Options)
 	shown func(r *ServiceRun, t *runs.Trial)
-	// failover completes the options of a run that measures a failover; next reads the time from the run; why is
-	// set if the run does not count.
+	// failover completes the options of a run that measures a failover. Next reads the time from the run, or
+	// returns why the run does not count.
 	failover func(c *FailoverCase, o *bench.Options)
 	next     func(run *runs.Run, t *runs.Trial) (next figure.Figure, why string)
-	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
-	// lasts as long as an election may take.
+	// The grid of runs without faults: its holds, its loads, and how many entries each node makes; 0 entries:
+	// the run lasts as long as an election may take.
 	holds   []time.Duration
 	loads   []workload.Workload
 	entries func(nodeCount int) uint64
@@ -48,8 +48,8 @@ type kind struct {
 // studyOf returns the kind of a row.
 func studyOf(spec *row.Row) *kind { return nodes.OfKind(kinds, check.ProblemOf(spec).Kind) }
 
-// kinds maps the kind of rows to how they are studied. Failure detectors run beside an algorithm, and use its
-// kind.
+// kinds maps the kind of rows to how they are studied. Failure detectors run beside an algorithm, and are
+// studied like it, except for their published figures.
 var kinds = map[nodes.Kind]*kind{
 	nodes.MutualExclusion: {
 		reproduce: (*Reproduced).reproduceEntries,

@@ -28,7 +28,7 @@ type Matrix struct {
 	Experiment
 	Spread
 	Faults []string // names of plans; empty: all
-	Real   bool     // runs of processes
+	Real   bool     // make runs of processes
 	Runs   int      // runs per cell, with successive seeds
 }
 
@@ -36,7 +36,7 @@ type Matrix struct {
 type Cell struct {
 	Spec *row.Row
 	Plan *chaos.Plan
-	May  row.FaultCell // outcomes that its row expects
+	May  row.FaultCell // outcomes that the row of the algorithm expects
 	Runs []*Result
 
 	spread Spread
@@ -50,7 +50,8 @@ const (
 	hold      = 5 * time.Millisecond
 	think     = "uniform:10ms,30ms"
 	patience  = 500 * time.Millisecond
-	// Time for an election besides the elector's own: failure detectors need some of it, and processes wait.
+	// Time for an election besides the elector's own: failure detectors need some of it, and processes wait for
+	// CPUs.
 	electing = 3 * time.Second
 )
 
@@ -74,7 +75,7 @@ func (m *Matrix) Cells() (all []*Cell) {
 func (c *Cell) Options(seed uint64) bench.Options {
 	thinks, err := chance.ParseDistribution(think)
 	if err != nil {
-		panic(err) // a typo above
+		panic(err) // impossible: think is valid
 	}
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed = c.Spec.Name, cellNodes, seed
@@ -143,7 +144,7 @@ func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
 	return cells, ctx.Err()
 }
 
-// caseOf returns a run of a cell, by its number from 0. One of processes that shows nothing is made again.
+// caseOf returns a run of a cell, by its number from 0. A run of processes that shows nothing is made again.
 func (m *Matrix) caseOf(c *Cell, number int) *Case {
 	j, err := bench.Resolve(m.Known, c.Options(m.Seed+uint64(number)), c.Spec, !m.Real)
 	one := &Case{Job: j, Err: err, Expect: c.expect}
@@ -156,7 +157,8 @@ func (m *Matrix) caseOf(c *Cell, number int) *Case {
 	return one
 }
 
-// confirm makes two more runs of each cell of processes that differs in its only one. All of them count.
+// confirm makes two more runs of each cell that has a single run of processes, if this run differs from what
+// the row expects. All three runs count.
 func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 	differ := slices.DeleteFunc(slices.Clone(cells), func(c *Cell) bool {
 		return !m.Real || len(c.Runs) != 1 || !c.Differs()
@@ -172,7 +174,7 @@ func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 }
 
 // expect expects one of the outcomes in the row. The run must show something, and a sound algorithm must not
-// fail inside its model. If the row states no outcomes, only the latter is expected.
+// fail inside its model. If the row states no outcomes, only the last of these is expected.
 func (c *Cell) expect(r *Result) {
 	switch inside := r.violatedInside(); {
 	case inside != nil:
@@ -309,8 +311,8 @@ func (r *Result) nextEntry() (longest figure.Figure) {
 	return longest
 }
 
-// agreed returns how many seconds after the last heal, or start of a fault that was not healed, all agreed on
-// the leader they have at the end.
+// agreed returns after how many seconds all agreed on the leader that they have at the end. It counts from
+// the last heal, or from the start of a fault that was not healed.
 func (r *Result) agreed() figure.Figure {
 	last := r.Leaders.AgreedAtEnd()
 	if last == nil {
@@ -338,7 +340,7 @@ func (r *Result) waitMax() (longest figure.Figure) {
 	return longest
 }
 
-// greater returns the greater one of two figures; an unknown figure is less than any other.
+// greater returns the greater of two figures; an unknown figure is less than any other.
 func greater(a, b figure.Figure) figure.Figure {
 	x, known := a.Value()
 	if y, too := b.Value(); too && (!known || y > x) {

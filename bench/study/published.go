@@ -28,20 +28,20 @@ import (
 type Reproduced struct {
 	row.Claim
 	Spec      *row.Row
-	known     catalog.Table // of what runs beside it
+	known     catalog.Table // rows that may run beside Spec
 	Config    nodes.Config
 	Load      workload.Load
 	Published row.Range
 	Measured  float64
 	Error     float64 // standard error of a mean; otherwise zero
-	Holds     bool    // judged, and as published
+	Holds     bool    // the figure is judged, and agrees with the published one
 }
 
 // Judged reports whether the figure has a verdict.
 func (r *Reproduced) Judged() bool { return r.Within != row.Beside }
 
-// Reproduce measures the published figures of the rows. It returns the measured ones, and how many
-// there are in all. If ctx is done, it returns the error of ctx.
+// Reproduce measures the published figures of the rows. It returns the measured figures, and how many figures
+// the rows list in all. If ctx is done, it returns the error of ctx.
 func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, listed int, err error) {
 	var all []*Reproduced
 	for _, spec := range e.Rows {
@@ -84,7 +84,7 @@ func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
 
 // reproduceEntries measures a figure about entries.
 func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
-	const least = 10 * time.Microsecond // negligible next to a hop
+	const least = 10 * time.Microsecond // a hold that is negligible next to a hop
 	c, spec, config := &r.Claim, r.Spec, r.Config
 	r.Published, r.Load = c.Value(config), workload.Load(cmp.Or(c.Load, string(workload.Saturated)))
 	o := bench.Options{Config: spec.Explicit(config), Entries: r.entries(), Seed: seed,
@@ -186,8 +186,8 @@ func (r *Reproduced) holds() bool {
 // settledCosts are the numbers of messages of single requests.
 type settledCosts []float64
 
-// mean returns the mean without the first few, and its standard error, computed from the means of fifty
-// groups, since the cost of a request depends on the one before.
+// mean returns the mean without the first burnIn costs, and its standard error. The error is computed from
+// the means of fifty groups, since the cost of a request depends on the one before.
 func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 	if len(costs) <= burnIn {
 		return math.NaN(), 0
@@ -234,12 +234,12 @@ func (r *Reproduced) messagesPerMember(ctx context.Context, seed uint64) (float6
 	return float64(d.sent) / float64(periods*n), err
 }
 
-// periodsToProbe returns in which period after the crash of node 0 a member first probes it. If members are
-// in step, the first period that begins after the crash counts 1. Otherwise it returns the time from the
-// crash to that probe, in periods. The failed probe shows by the suspicion at the end of its period.
+// periodsToProbe returns how many periods after the crash of node 0 a member first probes node 0. If members
+// are in step, the first period that begins after the crash counts 1. Otherwise the result is the time from
+// the crash to that probe, in periods. The failed probe shows by the suspicion at the end of its period.
 func (r *Reproduced) periodsToProbe(ctx context.Context, seed uint64) (float64, error) {
 	period := detector.Period(r.detector())
-	// The crash is in the first period of members in step, when no ping of that period is in transit any more.
+	// If members are in step, the crash is in their first period, when no ping is in transit any more.
 	draw := chance.Dice(seed).Unit(chance.Roll{Purpose: chance.ForJitter})
 	crash := period + period/10 + time.Duration(draw*float64(period)*8/10)
 	since := crash + period
@@ -260,7 +260,7 @@ func (r *Reproduced) detector() row.Instance {
 	return row.Instance{Row: r.Spec, Config: r.Spec.Explicit(r.Config)}
 }
 
-// detectionRun makes a run in which node 0 crashes; crash 0: it does not.
+// detectionRun makes a run in which node 0 crashes at a given time; 0: it does not crash.
 func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed uint64,
 	crash time.Duration) (d detected, err error) {
 	spec, err := r.known.Find("ricart-agrawala")
@@ -281,7 +281,7 @@ func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed
 // detected folds what failure detectors did in a run.
 type detected struct {
 	suspected int64  // when a node was first suspected; 0: never
-	sent      uint64 // messages
+	sent      uint64 // messages that were sent
 }
 
 // Add implements history.Fold.
@@ -320,7 +320,7 @@ func (r *Reproduced) meanOf(runs int, measured func(run int) (float64, error)) e
 	r.Measured = sum / n
 	if runs > 1 {
 		variance := max(0, squares/n-r.Measured*r.Measured) * n / (n - 1)
-		if r.Figure.Share() { // a rare case may be in no run: use the variance of the published share
+		if r.Figure.Share() { // a rare case may occur in no run: use the variance of the published share
 			variance = r.Published.Max * (1 - r.Published.Max)
 		}
 		r.Error = math.Sqrt(variance / n)
@@ -382,7 +382,7 @@ func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
 // simulateElections makes a run, and returns the figure if it is known at the end.
 func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x float64, known bool,
 	err error) {
-	var late [nodes.MaxKinds]uint64 // messages of each kind that the algorithm sends from some time on
+	var late [nodes.MaxKinds]uint64 // by kind: messages that the algorithm sends from Election.From on
 	t, err := r.tried(ctx, o, r.Spec, eachEvent(func(e history.Event) {
 		if e.Kind == history.Sent && e.Instance == 0 && e.At >= int64(r.Election.From) && e.At < int64(o.Duration) {
 			late[e.Count]++

@@ -26,9 +26,9 @@ import (
 // set. The rows of the probes so far determine the next probe, so an interrupted search can be continued.
 type RateSweep struct {
 	Sweep
-	WaitBound time.Duration // for the 99th percentile of waits
+	WaitBound time.Duration // bound for the 99th percentile of waits
 
-	done, most int // probes, for Progress
+	done, most int // how many probes are made, and at most will be, for Progress
 	searches   [][]*rateSearch
 }
 
@@ -61,7 +61,7 @@ func atRate(of *bench.Job, rate float64) *bench.Job {
 	return &j
 }
 
-// rateOf returns RateStep to a power, with four digits.
+// rateOf returns RateStep to a power, rounded to four digits.
 func rateOf(power int) float64 {
 	rate, _ := strconv.ParseFloat(strconv.FormatFloat(math.Pow(RateStep, float64(power)), 'g', 4, 64), 64)
 	return rate
@@ -81,11 +81,11 @@ func rateSearchOf(j *bench.Job) search {
 // A rateSearch is one trial of a configuration.
 type rateSearch struct {
 	found
-	over   bool               // the search has found its rate
-	most   int                // the most probes that it makes
-	probes map[int]*rateProbe // by power of RateStep
-	first  *results.Row       // row of its first probe
-	err    error              // why it is not over
+	over   bool               // the search has finished
+	most   int                // how many probes it makes at most
+	probes map[int]*rateProbe // the probes made, by power of RateStep
+	first  *results.Row       // row of runs.csv of its first probe
+	err    error              // why the search has not finished
 }
 
 // A rateProbe is the judgement of a stored run at a rate.
@@ -100,14 +100,14 @@ type rateProbe struct {
 const (
 	LimitShare     = "share"     // too few requests were issued, or served
 	LimitWait      = "wait"      // waits are longer than the bound
-	LimitCPU       = "cpu"       // fails, and the run is CPU-bound
+	LimitCPU       = "cpu"       // the load is not served, and the run is CPU-bound
 	LimitUnknown   = "unknown"   // the run shows nothing
-	LimitCap       = "cap"       // none: no higher rate is probed
+	LimitCap       = "cap"       // no limit was found: no higher rate is probed
 	LimitViolation = "violation" // a promise was broken
 )
 
-// judgeProbe reports whether a run serves its load. A request that was not issued has no wait in the figures;
-// the share of issued requests bounds the number of these.
+// judgeProbe reports whether a run serves its load. The figures have no wait for a request that was not
+// issued; the share of issued requests bounds how many such requests there are.
 func (s *RateSweep) judgeProbe(row *results.Row) *rateProbe {
 	p := &rateProbe{cpu: row.CPUBound(), reason: row.Reason}
 	outcome := check.Inconclusive
@@ -162,11 +162,11 @@ func (s *RateSweep) Prepare() (made, left int, err error) {
 	return made, left, nil
 }
 
-// errMissing is the error for a probe that must not be made now.
+// errMissing is the error for a missing probe that is not to be made yet.
 var errMissing = errors.New("not made yet")
 
-// search runs the search of one trial of a configuration, and keeps it. It stops at the first probe that is
-// not stored and cannot be made.
+// search runs the search of one trial of a configuration, and stores it in s. It stops at the first probe
+// that is not stored and cannot be made.
 func (s *RateSweep) search(cell, trial int, probe func(name string, j *bench.Job) error) *rateSearch {
 	r := &rateSearch{probes: map[int]*rateProbe{}}
 	look := rateSearchOf(s.Cells[cell])
@@ -352,7 +352,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 		limit, reason := r.limit()
 		limits[limit]++
 		reasons[limit] = cmp.Or(reasons[limit], reason)
-		if r.stopped { // a violation: the other searches do not count
+		if r.stopped { // after a violation, the other searches do not count
 			row.Asked = row.With(option.RateColumn, figure.Figure{})
 			row.LimitedBy, row.Reason = limit, reason
 			return row
@@ -365,7 +365,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	names := slices.Sorted(maps.Keys(limits))
 	row.LimitedBy = slices.MaxFunc(names, func(a, b string) int { return limits[a] - limits[b] })
 	if limits[LimitCPU] > 0 {
-		row.LimitedBy = LimitCPU // so the rate is not one of the algorithm alone
+		row.LimitedBy = LimitCPU // the machine, not the algorithm alone, limits the rate
 	}
 	row.Reason = reasons[row.LimitedBy]
 	rate := positive(stats.MedianOf(rates))
@@ -375,9 +375,9 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	return row
 }
 
-// servedNext names the trials that serve the next rate after a rate, or more.
+// servedNext names the trials that serve the next higher rate, or an even higher one.
 func servedNext(rate figure.Figure, rates []figure.Figure, trials []int) string {
-	const rounding = 0.999 // rates have four digits
+	const rounding = 0.999 // rates are rounded to four digits
 	var served []string
 	median, known := rate.Value()
 	for i, f := range rates {
@@ -404,8 +404,8 @@ func positive(f figure.Figure) figure.Figure {
 	return f
 }
 
-// medianInterval returns the confidence interval of the median or, of too few figures, the least and the
-// greatest. The upper end is a lower bound if a figure below it is one.
+// medianInterval returns the confidence interval of the median or, if there are too few figures, the least
+// and the greatest. The upper end is a lower bound if a figure at or below it is a lower bound.
 func medianInterval(rates []figure.Figure) (low, high figure.Figure, is string) {
 	var values []float64
 	for _, f := range rates {
@@ -451,11 +451,11 @@ type search struct {
 	probe              func(at int) answer // may be called twice for a number, with the same answer
 }
 
-// A found is the result of a search. If probes pass up to some number and fail beyond, it is that number.
+// A found is the result of a search. If probes pass up to some number and fail beyond, at is that number.
 type found struct {
-	at      int    // the probe passes there; least-1: nowhere
-	next    answer // of the probe at the next number; passes: at is most
-	stopped bool   // next was unanswered or violates, at the number at
+	at      int    // the probe passes at this number; least-1: it passes nowhere
+	next    answer // the answer at the number at+1; passes: at is the greatest number
+	stopped bool   // next is the answer at the number at itself, and ended the search
 }
 
 // run makes the search.

@@ -34,7 +34,7 @@ type ServiceMatrix struct {
 // A ServiceCase is a known failure, and its runs.
 type ServiceCase struct {
 	Line    *ServiceLine
-	Subject *ServiceSubject // nil: see Err
+	Subject *ServiceSubject // nil: Err says why
 	Err     error           // why no run can be made
 	Runs    []*ServiceRun
 }
@@ -43,13 +43,13 @@ type ServiceCase struct {
 type ServiceRun struct {
 	Strict, Fenced row.Outcome // what the run shows, without and with fences; 0: inconclusive, or no fences
 	HasFences      bool
-	Says           string // why it shows that
-	Folder         string // of the run
+	Says           string // why the run shows that
+	Folder         string // folder of the run
 	Row            results.Row
 	SilenceS       figure.Figure // longest time, in seconds, without an entry or, for electors, without a leader
 }
 
-// Resolve makes the jobs of the cases that have a subject. An error names the line that is invalid.
+// Resolve makes the jobs of the cases that have a service to run. An error names the line that is invalid.
 func (m *ServiceMatrix) Resolve() error {
 	m.Trials = max(1, m.Trials)
 	for _, c := range m.Cases {
@@ -96,7 +96,8 @@ func (c *ServiceCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	studyOf(c.Subject.Spec).shown(r, t)
 }
 
-// leadersShown reports whether two nodes led at once, in the same term or not. Its fences are the terms.
+// leadersShown sets Strict and Fenced of a run about leaders. Strict breaks if two nodes led at once, in the
+// same term or not. The terms are the fences, so Fenced breaks only if two nodes led in one term.
 func (r *ServiceRun) leadersShown(t *runs.Trial) {
 	r.HasFences, r.SilenceS = true, inSeconds(t.Row.LeaderlessUS)
 	r.Fenced, _ = t.Verdict.ShownInTerms()
@@ -105,7 +106,8 @@ func (r *ServiceRun) leadersShown(t *runs.Trial) {
 	}
 }
 
-// entriesShown reports what a resource would have accepted that demands fence numbers.
+// entriesShown sets Fenced to what a run shows of the entries that a resource accepts if it demands fence
+// numbers.
 func (r *ServiceRun) entriesShown(t *runs.Trial) {
 	for i := range t.Faults {
 		r.SilenceS = greater(r.SilenceS, t.Faults[i].SilenceS)
@@ -114,7 +116,7 @@ func (r *ServiceRun) entriesShown(t *runs.Trial) {
 	switch {
 	case r.Strict != row.Breaks:
 		r.Fenced = r.Strict
-	case !known: // unknown
+	case !known: // Fenced stays 0: unknown
 	case accepted > 0:
 		r.Fenced = row.Breaks
 	default:
@@ -152,7 +154,7 @@ func (c *ServiceCase) NotHit() bool {
 func (c *ServiceCase) Differs() bool { return c.Err == nil && slices.ContainsFunc(c.Runs, c.differs) }
 
 func (c *ServiceCase) differs(r *ServiceRun) bool {
-	strict, _ := outcomesOf(c.Line.Strict) // check has parsed both
+	strict, _ := outcomesOf(c.Line.Strict) // no error: check has parsed both
 	fenced, _ := outcomesOf(c.Line.Fenced)
 	return !r.showsNothing() && (r.Strict&strict == 0 || (c.Line.Fenced != "") != r.HasFences ||
 		r.HasFences && r.Fenced&fenced == 0)
@@ -173,7 +175,7 @@ func (c *ServiceCase) Tells() *ServiceRun {
 // A ServiceLine is a known failure of a service that grants locks or elects leaders: how a run shows it, and
 // the expected outcome of the run.
 type ServiceLine struct {
-	Number  int      `yaml:"number"` // of the failure; several services may share one
+	Number  int      `yaml:"number"` // number of the failure; several services may share it
 	Service string   `yaml:"service"`
 	With    []string `yaml:"with"` // options of the service, such as ttl=2s
 	Nodes   int      `yaml:"nodes"`
@@ -191,7 +193,7 @@ type ServiceLine struct {
 	// fence numbers.
 	Strict string `yaml:"strict"`
 	Fenced string `yaml:"fenced"`
-	Says   string `yaml:"says"` // the documentation or a report; quotations in quotation marks
+	Says   string `yaml:"says"` // what the documentation or a report says; quotations in quotation marks
 	Link   string `yaml:"link"` // source of Says
 	Why    string `yaml:"why"`  // explanation in a sentence
 }
@@ -203,7 +205,7 @@ var serviceLines []byte
 func ServiceLines() []*ServiceLine {
 	all, err := readServiceLines(serviceLines)
 	if err != nil {
-		panic(err) // a test reads the file
+		panic(err) // impossible: a test reads the file
 	}
 	return all
 }
@@ -277,7 +279,7 @@ type ServiceSubject struct {
 	Spec    *row.Row
 	Config  nodes.Config
 	Servers chaos.Servers
-	Granted time.Duration // the time to live that servers grant; 0: none
+	Granted time.Duration // the time to live that servers grant; 0: they grant no time
 }
 
 // Job returns the job of the line for a service.
@@ -301,7 +303,7 @@ func (l *ServiceLine) entries(o *bench.Options) {
 // elections sets the options of a run about an election.
 func (l *ServiceLine) elections(o *bench.Options) { allStand(o) }
 
-// lineWarmup is how long clients enter before the measurement.
+// lineWarmup is the length of the warm-up.
 const lineWarmup = 300 * time.Millisecond
 
 // Strict returns the outcomes of the runs over all entries, with counts if they differ, as in "X 2 of 3, L".
@@ -309,8 +311,8 @@ func (c *ServiceCase) Strict() string {
 	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Strict })
 }
 
-// Fenced is like Strict for the entries that a resource accepts that demands fence numbers; "-": clients have
-// none.
+// Fenced is like Strict, but only over the entries that a resource accepts if it demands fence numbers; "-":
+// the clients have no fence numbers.
 func (c *ServiceCase) Fenced() string {
 	if len(c.Runs) == 0 || !c.Runs[0].HasFences {
 		return "-"

@@ -36,7 +36,7 @@ type shrunk struct {
 	Reason  string        // the reason of the verdict under the shrunken plan
 	Faults  []chaos.Fault // each takes place once, and has a seed
 	From    int           // how many faults the plan had
-	Tries   int           // runs made
+	Tries   int           // number of runs made
 }
 
 // mostTries is how many runs shrinking a plan may take.
@@ -54,7 +54,7 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	s.Failure, s.Reason, s.From = failureOf(&first.Verdict), first.Verdict.Reason, len(first.Faults)
 	s.Faults = first.Faults
 	for i := range s.Faults {
-		s.Faults[i].Hit = nil // the victims follow from the run, and may change
+		s.Faults[i].Hit = nil // the same fault may hit other victims when others are left out
 	}
 	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
 	shorten(s.Faults, time.Millisecond, s.fails)
@@ -69,10 +69,10 @@ type shrinker struct {
 	shrunk
 	ctx context.Context
 	job *bench.Job
-	err error // of a run that could not be made
+	err error // error of a run that could not be made
 }
 
-// fails reports whether the run fails in the same way under some faults, and then keeps them.
+// fails reports whether the run fails in the same way under some faults, and keeps the faults if so.
 func (s *shrinker) fails(faults []chaos.Fault) bool {
 	if s.err != nil || s.ctx.Err() != nil || s.Tries >= mostTries {
 		return false

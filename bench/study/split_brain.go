@@ -31,19 +31,19 @@ type SplitBrain struct {
 	Spread
 	N     int
 	Given map[string]string // options, for the schemes that have them
-	Cuts  []effect.Cut      // nil: the fewer than half with the highest numbers, from the others
+	Cuts  []effect.Cut      // nil: one cut, which separates the minority of nodes with the highest numbers
 	// For is how long the cuts last; 0: Usual, or longer if the scheme needs that.
 	For time.Duration
 	// Duration is the duration of each run; 0: long enough for the scheme after the heal.
 	Duration time.Duration
-	Real     bool // runs of processes
+	Real     bool // make runs of processes
 }
 
 // Usual is the default length of a cut: enough for all schemes and five nodes.
 const Usual = 2 * time.Second
 
 const (
-	settled = time.Second // before the cut
+	settled = time.Second // time before the cut
 	// Time that processes may need besides the times of their row, since they share CPUs.
 	spare    = 1500 * time.Millisecond
 	shortest = time.Second
@@ -80,7 +80,7 @@ func (c *SplitBrain) Check() error {
 	return nil
 }
 
-// config returns the configuration of a scheme, with the given options that it has.
+// config returns the configuration of a scheme, with those given options that the scheme has.
 func (c *SplitBrain) config(row *row.Row) nodes.Config {
 	config := nodes.Config{N: c.N}
 	for name, value := range c.Given {
@@ -169,8 +169,8 @@ func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 
 // caseOf returns the case of a scheme in a partition. The run is made again if another node led than
 // expected, which then takes the place of the leader in the cuts, or if the cut was too short for the scheme
-// and the user did not set its length. A run of processes is made up to three times. A violation stands at
-// once.
+// and the user did not set its length. A run of processes is made up to three times. After a violation, no
+// run is made again.
 func (c *SplitBrain) caseOf(x *partition) *Case {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts
@@ -227,14 +227,14 @@ type partition struct {
 	among  effect.Group // nodes at that place, in the cuts as asked for
 	asked  []effect.Cut
 	links  bool     // the cuts do not part the cluster into sides
-	at     nodes.ID // place of the leader in the cuts as asked for
-	// leader is expected to lead when the cut begins. It swaps places with at in the cuts.
+	at     nodes.ID // node at the place of the leader, in the cuts as asked for
+	// leader is the node that is expected to lead when the cut begins. In the cuts, leader and at swap places.
 	leader nodes.ID
-	starts nodes.ID     // the node that campaigns, if any node may win
+	starts nodes.ID     // the only node that campaigns, if any node may win
 	cuts   []effect.Cut // the cuts of the run
 	begins time.Duration
 	lasts  time.Duration
-	again  bool          // its cut was lengthened
+	again  bool          // the cut was lengthened
 	needs  time.Duration // time until the scheme has the leaders that its row expects on each side
 	left   time.Duration // from the heal to the end of the run
 }
@@ -278,8 +278,8 @@ type leaderPlace struct {
 	nodes effect.Group
 }
 
-// places returns the places of the leader: on the side without a majority, and on the one with it. If the
-// cuts make no sides, the places are each node that they name, and one that they do not name.
+// places returns the places of the leader: the side without a majority, and the side with one. If the cuts
+// make no sides, the places are each node that they name, and one that they do not name.
 func (c *SplitBrain) places() (all []leaderPlace) {
 	if !c.Links() {
 		var minority, majority effect.Group
@@ -317,7 +317,7 @@ func (c *SplitBrain) Links() bool {
 }
 
 // likely returns the node that will lead when the cut begins. If the scheme may elect any node, it is a node
-// of the place, which campaigns alone.
+// at the place of the leader, which campaigns alone.
 func (x *partition) likely() nodes.ID {
 	config, leads := x.config, x.spec.Elector
 	if leads.Wins == row.AnyWins {
@@ -435,7 +435,8 @@ func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 		}
 	}
 	if out.Differs == "" && out.Inconclusive == "" && len(before) == 1 && !x.placed(before) {
-		out.Inconclusive = fmt.Sprintf("node %v led when the cut began, not in the leader's place", before)
+		out.Inconclusive = fmt.Sprintf("node %v led when the cut began, but the cut was laid for another leader",
+			before)
 	}
 	return out
 }
@@ -448,7 +449,7 @@ func (x *partition) severs() row.Severed {
 	return x.promise.Cuts
 }
 
-// misplaced reports whether another node led than expected when the cut began, and then puts that one into
+// misplaced reports whether another node led than expected when the cut began, and then puts that node into
 // the place of the leader.
 func (x *partition) misplaced(row *results.SplitBrainRow) bool {
 	before, err := effect.ParseGroup(row.Led)
@@ -567,11 +568,11 @@ func (x *partition) minority(l *leadership.Fold, cut leadership.Span, row *resul
 	}
 }
 
-// inOneTerm is a violation under any timing.
+// inOneTerm describes a run that is violated under any timing.
 const inOneTerm = "two led in one term"
 
-// compared records where a run differs from the row. If the scheme may have had too little time for it, the
-// run is inconclusive.
+// compared records where a run differs from the row. If the scheme may have had too little time to do as the
+// row expects, the run is inconclusive.
 func (x *partition) compared(out *results.SplitBrainRow, before, during, came effect.Group) {
 	inTerm, _ := out.TwoLeadersInTermS.Value()
 	side, ever, one := x.wrongSide(during), "", len(before) == 1

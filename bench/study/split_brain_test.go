@@ -379,7 +379,7 @@ func TestALeaderElsewhereIsNoEvidence(t *testing.T) {
 	x.needs, x.left = 0, Usual
 	stays := []believed{{2, 1, 5}}
 	row := x.judged(trial(0, stays, stays, stays, stays, stays))
-	const elsewhere = "node 2 led when the cut began, not in the leader's place"
+	const elsewhere = "node 2 led when the cut began, but the cut was laid for another leader"
 	if row.LeaderIn != inMinority || row.Inconclusive != elsewhere {
 		t.Errorf("leader in the %s: %q", row.LeaderIn, row.Inconclusive)
 	}

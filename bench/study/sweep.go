@@ -27,25 +27,25 @@ import (
 // interrupted sweep can be continued.
 type Sweep struct {
 	Experiment
-	Cells  []*bench.Job // the configurations, with one trial each; all simulated, or all real
+	Cells  []*bench.Job // one job for each configuration, with one trial; either all are simulated or none
 	Trials int
 	Mixed  bool // the set may have runs made by another commit
-	// Parallel is how many runs of processes are made at once; 0: one.
+	// Parallel is how many runs of real processes are made at once; 0 means one.
 	Parallel int
 	// Command is the command that repeats the sweep. Grid is the text of the file that it names, if any.
 	Command, Grid string
 
-	rows    map[string]results.Row     // of finished runs, by name
+	rows    map[string]results.Row     // rows of finished runs, by the name of the run
 	changed map[string]error           // errors of runs whose tables were changed, by name: they have no row
-	folders map[string]*results.Folder // of all these runs, by name
-	left    []sweepRun                 // in the order in which they are made
+	folders map[string]*results.Folder // folders of the runs in rows and in changed, by name
+	left    []sweepRun                 // runs that are still to be made, in this order
 	// vary changes the job of a single run; nil: all runs of a configuration are alike.
 	vary func(r sweepRun, j *bench.Job)
-	cut  []*results.Folder // of runs that were cut short, and are made again
+	cut  []*results.Folder // folders of runs that were cut short; these runs are made again
 
-	mu      sync.Mutex // guards rows and writing them
-	next    time.Time  // earliest time to write them again
-	unwrote error      // first error of writing them
+	mu      sync.Mutex // guards rows, and the writing of the table of the set
+	next    time.Time  // earliest time to write the table again
+	unwrote error      // first error of writing the table
 }
 
 // An UnreadableError is the error for a file of a set that cannot be read.
@@ -55,7 +55,7 @@ func (e UnreadableError) Unwrap() error { return e.error }
 
 // A sweepRun is one run of a sweep.
 type sweepRun struct {
-	cell, trial int // cell from 0, trial from 1
+	cell, trial int // cells count from 0, trials from 1
 	name        string
 }
 
@@ -101,7 +101,7 @@ func (s *Sweep) order(trial int) (cells []int) {
 	return cells
 }
 
-// turn is the roll that places a cell in a round.
+// turn names the random decision that places a cell in the order of a round.
 func turn(cell, trial int) chance.Roll {
 	return chance.Roll{Purpose: chance.ForTrial, Kind: uint64(trial), Count: uint64(cell)}
 }
@@ -137,7 +137,7 @@ func (s *Sweep) readSet() error {
 		run := record.Sweep
 		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
 		case run == nil:
-			continue // made outside any sweep
+			continue // the run was made outside any sweep
 		case record.CutShort():
 			s.cut = append(s.cut, folder)
 			continue
@@ -246,14 +246,14 @@ func (s *Sweep) workers() int {
 	return max(1, s.Parallel)
 }
 
-// caseOf returns the case of a run of the set. Its row is kept unless the run is cut short.
+// caseOf returns the case of a run of the set. The set keeps the row of the run unless the run is cut short.
 func (s *Sweep) caseOf(name string, trial int, j *bench.Job) *Case {
 	c := &Case{Job: j, Stored: true, Name: name, Sweep: &runs.SweepRun{Name: name, Trial: trial}}
 	c.Expect = func(r *Result) {
 		if r.tried == nil || r.run.Record.Trials[0].Interrupted() {
 			return
 		}
-		r.Shown, r.Says = r.Verdict.Shown() // also if the trial ended early
+		r.Shown, r.Says = r.Verdict.Shown() // set even if the trial ended early
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.folders[name] = r.run.Folder
@@ -275,7 +275,7 @@ func (s *Sweep) reopen(ctx context.Context, cell int,
 		}
 		folder := s.folders[name]
 		if folder == nil {
-			continue // not made
+			continue // the run is not made yet
 		}
 		run, err := runs.Reopen(ctx, s.Known, folder)
 		if ctx.Err() != nil {

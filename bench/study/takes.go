@@ -18,7 +18,7 @@ type Length struct {
 	Unknown   int // runs without an estimate, since they take too long to try
 }
 
-// aroundRun is about how long processes take to start and end, and a run takes to be judged.
+// aroundRun is about how long it takes to start and end the processes of a run, and to judge the run.
 const aroundRun = 500 * time.Millisecond
 
 // Takes returns about how long the remaining runs take. It tries short simulated runs.
@@ -59,7 +59,7 @@ func (s *RateSweep) Takes(ctx context.Context) Length {
 	return Length{Low: sum, High: sum}
 }
 
-// trying is how long simulated runs are tried.
+// trying limits the time that simulatedLength spends on trying runs.
 const trying = 800 * time.Millisecond
 
 // simulatedLength returns about how long the simulated runs of each job take. For each algorithm it tries a
@@ -87,7 +87,7 @@ func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []i
 	defer os.RemoveAll(folder)
 	ctx, cancel := context.WithTimeout(ctx, trying)
 	defer cancel()
-	short := make([]*trialRun, len(jobs)) // for jobs that are tried
+	short := make([]*trialRun, len(jobs)) // nil for a job that is not tried
 	try := func(more func(*trialRun)) {
 		pool(ctx, s.workers(), len(tried), func(number int) { more(short[tried[number]]) })
 	}
@@ -112,8 +112,8 @@ func sumOf(all []int) (sum int) {
 	return sum
 }
 
-// lengthOf returns how long the runs of each job take, given tried runs of each algorithm's first and last
-// cell.
+// lengthOf returns how long the remaining runs of all jobs take, given the tried runs of the first and the
+// last cell of each algorithm.
 func lengthOf(byAlgorithm map[string][]int, tried []*trialRun, left []int, workers int) (sum Length) {
 	for _, cells := range byAlgorithm {
 		first, last := tried[cells[0]], tried[cells[len(cells)-1]]
@@ -134,8 +134,8 @@ func lengthOf(byAlgorithm map[string][]int, tried []*trialRun, left []int, worke
 }
 
 // A trialRun first tries leastSlice of the length, or sliceTime of virtual time, whichever is less. Each
-// following share is sliceStep times longer, until one takes long compared with the first and with noise of
-// the system.
+// following run tries a share that is sliceStep times longer, until a run takes much longer than the first,
+// and longer than wellTried, so that the noise of the system matters little.
 const (
 	leastSlice = 1.0 / 64
 	sliceTime  = 50 * time.Millisecond
@@ -143,18 +143,18 @@ const (
 	wellTried  = 60 * time.Millisecond
 )
 
-// A trialRun tries a simulated run, by runs of a share of its length, without its faults.
+// A trialRun estimates how long a simulated run takes, from shorter runs of the same job without its faults.
 type trialRun struct {
 	ctx   context.Context
 	job   *bench.Job
 	setup runs.Setup
 
-	least     float64       // first share
-	first     time.Duration // time of the first share: mostly the fixed cost of a run
+	least     float64       // share of the length that the first run has
+	first     time.Duration // how long the first run took: mostly the fixed cost of a run
 	low, high time.Duration // estimate of how long the run takes; 0: unknown
 }
 
-// once makes a run of a share of the length, and returns how long it took; 0: it was cut short.
+// once makes a run of a share of the length. It returns how long the run took, or 0 if the run was cut short.
 func (t *trialRun) once(share float64) time.Duration {
 	part := *t.job
 	part.Trials, part.Faults, part.Plan = 1, nil, ""
@@ -192,7 +192,7 @@ func (t *trialRun) begin() {
 }
 
 // more makes longer runs, until the estimate is precise. If there is no time for that, the estimate of the
-// shortest run stays: a wide range.
+// shortest run stays, which is a wide range.
 func (t *trialRun) more() {
 	for share := t.least * sliceStep; share <= 1; share *= sliceStep {
 		if t.once(share) == 0 || t.low == t.high {

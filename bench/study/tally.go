@@ -11,10 +11,10 @@ import (
 type Tally struct {
 	Spec    *row.Row
 	Plans   int
-	Inside  int // plans inside its model
+	Inside  int // plans whose run stayed inside the model of the row
 	Entries uint64
 	Elected uint64 // completed elections
-	Caught  int    // plans that show its known flaw
+	Caught  int    // plans that show the known flaw of the row
 	Missed  int    // faults that hit nothing
 	Of      [classes]int
 }
@@ -44,9 +44,9 @@ func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
 	return all
 }
 
-// enough is how many plans must show something of a row, and catch a row with a flaw. Rarely is the same for
-// electors whose flaw shows only if a node crashes at a certain point of an election. Of at least many plans,
-// at most a tenth may be inconclusive.
+// enough is how many plans a row must have before Lacks demands that a third of them stay inside its model,
+// and that one shows its known flaw. Rarely is the latter number for electors whose flaw shows only if a node
+// crashes at a certain point of an election. From many plans on, at most a tenth may be inconclusive.
 const (
 	enough = 20
 	rarely = 60
@@ -60,7 +60,7 @@ const fewest = 2520
 // that each flawed row is caught.
 func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
 
-// enoughOf returns how many plans must catch a flawed row.
+// enoughOf returns how many plans a flawed row must have before one of them must show the flaw.
 func enoughOf(row *row.Row) int {
 	if row.Broken().By != 0 {
 		return studyOf(row).catch
@@ -93,7 +93,7 @@ type Shown struct {
 	Escaped []string // flawed rows that no plan caught
 }
 
-// ShownBy returns what results show of rows.
+// ShownBy counts the results of rows by outcome, and lists the flawed rows that were caught or missed.
 func ShownBy(rows []*row.Row, results []*Result) (s Shown) {
 	for _, t := range Tallied(rows, results) {
 		s.Plans += t.Plans

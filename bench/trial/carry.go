@@ -16,8 +16,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// connections are the connections, brokers and routes that carry the messages of a trial, and that faults
-// strain. A strain is ended by the number of its fault.
+// connections are the connections, brokers and routes that carry the messages of a trial. Faults put strains
+// on them. Each strain has the number of its fault, which also ends it.
 type connections struct {
 	*journal
 	site    *site.Site
@@ -31,7 +31,7 @@ type connections struct {
 	// functions that end the strains in force, by number of the fault
 	ends     map[int]func() (lost uint64, err error)
 	outage   outage
-	carriers []cluster.Process // including ended ones
+	carriers []cluster.Process // processes that carry messages, including ended ones
 }
 
 // include watches for the end of a process that carries messages.
@@ -87,7 +87,7 @@ func (b brokers) signal(i int, s syscall.Signal) error {
 	return err
 }
 
-// SetClock returns an error.
+// SetClock returns an error: no fault can set the clock of a broker.
 func (b brokers) SetClock(int, time.Duration, float64) error {
 	return errors.New("nothing that a broker does depends on its clock")
 }
@@ -169,8 +169,8 @@ func (c *connections) cutRoutes(number int, s port.Strain) (func() (uint64, erro
 	return end, c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
 }
 
-// A networkCutter makes the kernels of hosts drop packets of messages, and let them pass again. Hosts are
-// numbered from 0. A heal names the number of the cut.
+// A networkCutter makes the kernels of hosts drop packets that carry messages, and let them pass again. Hosts
+// are numbered from 0. HealNetwork takes the number that was given to CutNetwork.
 type networkCutter interface {
 	CutsNetworks() bool
 	CutNetwork(number int, hosts []int, ports []uint16) error
@@ -255,12 +255,12 @@ func (c *connections) unhealed() (left []string, err error) {
 }
 
 // settled reports whether all brokers run, have all their routes, and know the subscriptions of all nodes
-// that are up. A message may be lost before, even if each node is connected to its own broker.
+// that are up. Until then a message may be lost, even if each node is connected to its own broker.
 func (c *connections) settled() (bool, error) {
 	if !c.site.OwnBrokers() {
 		return true, nil
 	}
-	short, cancel := context.WithTimeout(c.nodes.ctx, tick) // a broker may stand still
+	short, cancel := context.WithTimeout(c.nodes.ctx, tick) // a suspended broker does not answer
 	defer cancel()
 	if !c.site.AllRun() {
 		return false, nil
@@ -272,12 +272,12 @@ func (c *connections) settled() (bool, error) {
 	return is, err
 }
 
-// subscriptions returns how many subscriptions each broker should know once the nodes in has are subscribed:
-// one for each node; and with multicasts, one for each of its own clients, and one for each other broker that
-// has clients.
+// subscriptions returns how many subscriptions each broker should know once all nodes for which has is true
+// are subscribed: one for each such node. With multicasts it adds one for each client of this broker, and one
+// for each other broker that has clients.
 func (c *connections) subscriptions(has func(nodes.ID) bool) []int {
 	all, brokers := 0, c.site.FirstBrokers().Count()
-	own := make([]int, brokers) // clients
+	own := make([]int, brokers) // number of clients of each broker
 	for id := range nodes.ID(c.nodes.Total()) {
 		switch {
 		case !has(id):
@@ -301,9 +301,9 @@ func (c *connections) subscriptions(has func(nodes.ID) bool) []int {
 	return want
 }
 
-// awaitSubscriptions waits until each broker knows the subscriptions of all nodes, or of none, and no others.
-// A node is ready once its own broker knows its subscription, but messages through other brokers are lost
-// until these know it too.
+// awaitSubscriptions waits until each broker knows the subscriptions of all nodes if all is set, or else of
+// no node. A node is ready once its own broker knows its subscription, but messages through other brokers are
+// lost until those brokers know it too.
 func (c *connections) awaitSubscriptions(all bool) error {
 	if !c.site.OwnBrokers() {
 		return nil

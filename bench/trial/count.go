@@ -6,11 +6,11 @@ import (
 	"turnstile/nodes/history"
 )
 
-// The counters are read shortly before a fault begins, so that the growth while it lasts includes everything
-// the fault does. At other moments they are read as soon as possible after the moment.
+// The counters are read shortly before a fault begins, so that their growth during the fault includes
+// everything that the fault does. At other moments they are read as soon as possible afterwards.
 const (
 	countAhead  = 2 * time.Millisecond
-	countWithin = 50 * time.Millisecond // a later reading does not count for the moment
+	countWithin = 50 * time.Millisecond // a reading that comes later than this is not recorded
 )
 
 // A reading has the counts of messages shortly before a moment.
@@ -24,7 +24,7 @@ type messageCounts struct {
 	*journal
 	watch *watch
 	wants bool    // the trial has faults
-	ahead reading // for the fault that begins next
+	ahead reading // counts read in advance for the fault that begins next
 }
 
 // readAhead reads the counters if a fault begins soon, at the time at.

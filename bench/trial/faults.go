@@ -17,7 +17,7 @@ import (
 type faults struct {
 	*journal
 	*bench.Job
-	number      int // of the trial
+	number      int // number of the trial
 	seed        uint64
 	requests    *control.Server
 	keep        func([]chaos.Fault) error // saves the faults of the trial if they differ from the plan's
@@ -29,9 +29,9 @@ type faults struct {
 	state *chaos.SharedState
 	share func() error // copies the state to hosts that share no memory; nil: no such hosts
 
-	all      []chaos.Fault // the plan's first, then injected ones
-	driver   *chaos.Driver // nil: the trial has not begun
-	measured int64         // zero of their times
+	all      []chaos.Fault // all faults of the trial: first the plan's, then injected ones
+	driver   *chaos.Driver // nil until prepare makes it
+	measured int64         // start of the measurement, from which times of faults count
 }
 
 // prepare resolves the faults, and makes the driver. Processes share the state of the faults in the file at
@@ -52,11 +52,11 @@ func (f *faults) prepare(path string) (err error) {
 	return err
 }
 
-// spread has follow copy the state of the faults to hosts that share no memory, from now on.
+// spread makes follow copy the state of the faults, from now on, to the hosts that do not share it in memory.
 func (f *faults) spread(follow func(*chaos.SharedState, int) error) error {
 	f.driver.Apart()
 	f.share = func() error { return follow(f.state, f.Config.N) }
-	return f.share() // makes the state of each host
+	return f.share() // creates the state on each host
 }
 
 // syncState copies changes of the state to other hosts, if the run has any. It does nothing if err is set.
@@ -67,8 +67,8 @@ func (f *faults) syncState(err error) error {
 	return f.share()
 }
 
-// step carries out do, and copies the state from and to other hosts before and after it: as a fault is
-// healed, the record includes how many messages it hit on those hosts.
+// step calls do, and copies the state from and to other hosts before and after. So the record of a healed
+// fault includes how many messages it hit on those hosts.
 func (f *faults) step(do func() error) error {
 	err := f.syncState(nil)
 	if err == nil {
@@ -152,7 +152,7 @@ func (f *faults) answer(r *control.Request, now int64) (control.Reply, error) {
 		return control.Reply{Refused: "the run warms up", Later: true}, nil
 	case r.Do == control.Heal:
 		return f.healNow(r.Number)
-	case r.Do == control.Inject && f.driver.Announced(): // one at a time, so that no pipe fills up
+	case r.Do == control.Inject && f.driver.Announced(): // one injection at a time, so that no pipe fills up
 		return control.Reply{Refused: "not all nodes know the fault that was injected before", Later: true},
 			nil
 	case r.Do == control.Inject:
@@ -161,7 +161,7 @@ func (f *faults) answer(r *control.Request, now int64) (control.Reply, error) {
 	return control.Reply{Refused: fmt.Sprintf("a run does not know %q", r.Do), Wrong: true}, nil
 }
 
-// wrong refuses a request.
+// wrong returns the reply to a request that is wrong, and no error.
 func wrong(err error) (control.Reply, error) {
 	return control.Reply{Refused: err.Error(), Wrong: true}, nil
 }
@@ -271,7 +271,7 @@ func (f *faults) save() error {
 	return f.keep(f.all)
 }
 
-// refuse rejects all requests to the trial from now on, since the trial does what does says.
+// refuse rejects all requests to the trial from now on. The text does is the reason, as in "has stalled".
 func (f *faults) refuse(does string) {
 	reply := control.Reply{Trial: f.number, Refused: fmt.Sprintf("trial %d %s", f.number, does)}
 	if f.driver != nil {

@@ -155,14 +155,14 @@ func (t *Trial) readUsage() cluster.Usage {
 // the machine, reports progress and detects a stall.
 type meter struct {
 	trial         *Trial
-	begin, end    int64 // of issuing; end is 0 if entries end it, or while it is unknown
+	begin, end    int64 // when issuing begins and ends; end is 0 if entries end it, or while it is unknown
 	measuring     bool
 	stallDetector *stallDetector
-	usage         cluster.Usage // when the measurement began
+	usage         cluster.Usage // CPU time used when the measurement began
 	measuredAt    int64
-	serverBytes   int64 // when the measurement began
+	serverBytes   int64 // bytes that clients and servers had exchanged when the measurement began
 
-	reported, entries int64 // when progress was last reported, and the entries then
+	reported, entries int64 // when progress was last reported, and how many entries there were then
 	rate              float64
 }
 
@@ -195,8 +195,9 @@ func (m *meter) look() (over bool, err error) {
 	return false, nil
 }
 
-// overByEntries reports whether the run has made its entries, and since when. The measurement ends as the
-// last request is issued, while all clients still compete. A brief run is measured whole, to the last exit.
+// overByEntries reports whether the run has made all its entries, and since when. The measurement ends as the
+// last request is issued, while all clients still compete. A brief run is measured as a whole, up to the last
+// exit.
 func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 	t := m.trial
 	if t.Entries == 0 || s.requests < t.Entries && s.dead == 0 {
@@ -223,7 +224,7 @@ func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 	return at, over, nil
 }
 
-// warmAt returns the earliest start of the measurement, or Never if entries decide that.
+// warmAt returns the earliest start of the measurement, or Never if a number of entries ends the warm-up.
 func (m *meter) warmAt() int64 {
 	switch {
 	case m.trial.Entries == 0:
@@ -279,7 +280,7 @@ func (m *meter) measure(at int64) error {
 // stop records that no request is issued from the time at on.
 func (m *meter) stop(at int64) error {
 	t := m.trial
-	if !m.measuring { // the run ended before the warm-up was noticed to be over: all of it is measured
+	if !m.measuring { // the run ended before the end of the warm-up was noticed: all of it is measured
 		if err := m.measure(min(at, m.begin)); err != nil {
 			return err
 		}

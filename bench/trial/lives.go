@@ -24,32 +24,32 @@ import (
 
 // A life is the state of a node in a trial: its latest process, and what remains of earlier ones.
 type life struct {
-	node        cluster.Node // nil: not started
-	ordered     uint64       // orders that its process was given
+	node        cluster.Node // latest process; nil: not started
+	ordered     uint64       // how many orders its latest process was given
 	incarnation uint32
-	down        bool     // its latest process has ended as expected
-	expected    bool     // its process may end without ending the trial
-	requests    []uint64 // by the clients of its earlier processes, by instance
-	memory      int      // how often it was made to forget what it had saved
+	down        bool     // the latest process has ended as expected
+	expected    bool     // the latest process may end without ending the trial
+	requests    []uint64 // requests by clients of its earlier processes, by instance
+	memory      int      // how often the node was made to forget its saved state
 }
 
 // A nodeSet has the nodes of a trial, and starts, kills and restarts them.
 type nodeSet struct {
 	*journal
 	*bench.Job
-	ctx      context.Context // of the run
+	ctx      context.Context // context of the run
 	site     carrier
 	dir      string                         // folder of logs on this machine
-	input    func(nodes.ID) ([]byte, error) // for the next process of a node
+	input    func(nodes.ID) ([]byte, error) // returns the input for the next process of a node
 	pauses   *pauses
 	watch    *watch
 	notes    *notes
 	resource site.Resource
-	driver   *chaos.Driver  // of faults that kill nodes; nil: not made yet
-	endpoint *site.Endpoint // external servers that the run is about
+	driver   *chaos.Driver  // carries out the faults; nil: not made yet
+	endpoint *site.Endpoint // watches the external servers under test, if any
 
-	lives []life               // by node
-	all   []cluster.Process    // of all nodes, including ended ones
+	lives []life               // indexed by node
+	all   []cluster.Process    // all processes of nodes, including ended ones
 	ended chan cluster.Process // followed processes that ended, except those ended on purpose
 }
 
@@ -139,14 +139,14 @@ func (n *nodeSet) death(first cluster.Process) error {
 // A hostGoneError ends a trial that has lost a host.
 type hostGoneError struct{ error }
 
-// markHostsGone records that the nodes of lost hosts have crashed, and adds the hosts to err, which ends the
-// trial.
+// markHostsGone records that the nodes of lost hosts have crashed, and adds these hosts to the text of err.
+// The error ends the trial.
 func (n *nodeSet) markHostsGone(err error) error {
 	if err == nil {
 		return nil
 	}
 	if errors.As(err, new(hostGoneError)) {
-		time.Sleep(20 * time.Millisecond) // all nodes of the host end within that time
+		time.Sleep(20 * time.Millisecond) // all processes of nodes on the host end within that time
 	}
 	var says []string
 	gone := map[string]effect.Group{}
@@ -198,8 +198,8 @@ func (l *life) fate() (f proc.Fate, ended bool) {
 	}
 }
 
-// kill kills the process of a node, and returns when it is gone. Events of the node between Killed and
-// Crashed are in its log.
+// kill kills the process of a node, and returns when it is gone. The log of the node has its events between
+// Killed and Crashed.
 func (n *nodeSet) kill(id nodes.ID) error {
 	l := &n.lives[id]
 	if l.down {
@@ -245,7 +245,7 @@ func (n *nodeSet) up() (all []nodes.ID) {
 // isUp reports whether a node is up.
 func (n *nodeSet) isUp(id nodes.ID) bool { return !n.lives[id].down }
 
-// endedAsExpected reports whether p was the process of a node and has ended as expected.
+// endedAsExpected reports whether p is a process of a node that has ended as expected.
 func (n *nodeSet) endedAsExpected(p cluster.Process) bool {
 	if id := n.idOf(p); id >= 0 {
 		return n.lives[id].down
@@ -258,7 +258,7 @@ func (n *nodeSet) idOf(p cluster.Process) nodes.ID {
 	return nodes.ID(slices.IndexFunc(n.lives, func(l life) bool { return l.node == p }))
 }
 
-// expectedEnd reports whether the end of a process is no trouble, and then takes note of it.
+// expectedEnd reports whether the end of a process is expected. If so, it records the end.
 func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
 	if n.endedAsExpected(p) {
 		return true, nil
@@ -271,7 +271,7 @@ func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
 		return false, nil
 	}
 	n.lives[id].expected = true
-	if n.driver != nil { // records the fault, and marks the nodes it killed
+	if n.driver != nil { // records the fault, and marks the nodes that the fault killed
 		if err := n.driver.Step(); err != nil || n.endedAsExpected(p) {
 			return true, err
 		}
@@ -287,7 +287,7 @@ func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
 	if fate := l.node.Fate(); !fate.Killed {
 		return fmt.Errorf("%s was to be killed, and ended by itself: %s", l.node.Name(), fate.Says)
 	}
-	if !byTrial { // unknown when, but after its last sign of life
+	if !byTrial { // it is unknown when it was killed, but after its last sign of life
 		seen, err := l.node.LastSeen()
 		if err == nil {
 			err = n.broke(nodes.NoCrash)
@@ -308,7 +308,7 @@ func (n *nodeSet) markCrashed(id nodes.ID) error {
 	crashed := history.Event{Kind: history.Crashed, Node: id}
 	if int(id) < n.Config.N {
 		inDoubt, err := n.resource.TakeOut(n.ctx, id, l.incarnation)
-		if f, _ := l.fate(); err != nil && f.Gone { // the process with the register is gone too, and the run ends
+		if f, _ := l.fate(); err != nil && f.Gone { // the register is lost with its process, and the run ends
 			inDoubt, err = site.Doubt{Units: int32(n.Config.Capacity())}, nil
 		}
 		if err != nil {
@@ -328,8 +328,8 @@ func (n *nodeSet) markCrashed(id nodes.ID) error {
 	return errors.Join(n.pauses.end(l.node, uint32(id)), n.Add(crashed))
 }
 
-// restart starts a new process of a killed node, which reads what the last one saved, unless forget is set.
-// It returns when the node hears its subjects.
+// restart starts a new process of a killed node. The process reads what the last one saved, unless forget is
+// set. It returns when the node is subscribed to its subjects.
 func (n *nodeSet) restart(id nodes.ID, forget bool) error {
 	l := &n.lives[id]
 	if !l.down {
@@ -353,7 +353,7 @@ func (n *nodeSet) restart(id nodes.ID, forget bool) error {
 	}
 	n.pauses.disturbed = true
 	err = n.Add(history.Event{At: n.now(), Kind: history.Restarted, Node: id, Count: l.incarnation})
-	if n.Stack.Forgets(id, forget) { // its peers may rely on the state it has lost
+	if n.Stack.Forgets(id, forget) { // other nodes may rely on the state that it has lost
 		err = errors.Join(err, n.broke(nodes.NoAmnesia))
 	}
 	return err
@@ -370,7 +370,7 @@ func (n *nodeSet) end() {
 	}
 }
 
-// gaugeMemory records the memory of the largest node.
+// gaugeMemory records the peak memory of the node that used most.
 func (n *nodeSet) gaugeMemory() error {
 	n.site.ReadUse()
 	var most int64
@@ -400,7 +400,7 @@ func (n *nodeSet) logOf(id nodes.ID) string { return n.fileOf(id, int(n.lives[id
 
 func (n *nodeSet) savedOf(id nodes.ID) string { return n.fileOf(id, n.lives[id].memory, "saved") }
 
-// fileOf returns a file of a node. Files with a number above 0 have it in their names.
+// fileOf returns the path of a file of a node. A number above 0 is part of the name of the file.
 func (n *nodeSet) fileOf(id nodes.ID, number int, what string) string {
 	if number > 0 {
 		what = fmt.Sprintf("%d.%s", number, what)
@@ -408,8 +408,8 @@ func (n *nodeSet) fileOf(id nodes.ID, number int, what string) string {
 	return filepath.Join(n.site.DirOf(n.dir, id), fmt.Sprintf("node-%06d.%s", id, what))
 }
 
-// outOfReach ends a trial whose external servers are out of reach: clients show nothing about the service any
-// more, and the servers may have lost their data.
+// outOfReach returns the error that ends a trial whose external servers are out of reach. From then on its
+// clients show nothing about the service, and the servers may have lost their data.
 func (n *nodeSet) outOfReach(why error) error {
 	return errors.Join(fmt.Errorf("%w; what clients do from then on says nothing about the service", why),
 		n.broke(nodes.ServersUp|nodes.ServerMajority|nodes.NoAmnesia))

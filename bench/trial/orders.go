@@ -14,8 +14,8 @@ import (
 type orders struct {
 	nodes      *nodeSet
 	round      int    // number of the latest question to all nodes
-	began, end int64  // of issuing, as ordered; 0: not ordered yet, or entries end it
-	calmed     string // the order to come to rest that was given; empty: none yet
+	began, end int64  // when issuing begins and ends, as ordered; 0: no order yet, or entries end it
+	calmed     string // latest order to come to rest; empty: no such order yet
 }
 
 // give gives an order to nodes. It does not wait until they obey: a suspended node obeys when it is resumed.
@@ -29,9 +29,9 @@ func (o *orders) give(order host.Order, to ...nodes.ID) error {
 			continue
 		}
 		if cause := o.nodes.wait(200 * time.Millisecond); cause != nil {
-			return cause // such as that the process has died
+			return cause // for example, the process has died
 		}
-		if o.nodes.endedAsExpected(p) { // its end was expected
+		if o.nodes.endedAsExpected(p) {
 			err = nil
 		}
 	}
@@ -41,10 +41,11 @@ func (o *orders) give(order host.Order, to ...nodes.ID) error {
 	return fmt.Errorf("ordering the nodes to %s: %w", order.Do, err)
 }
 
-// goOn gives a restarted node the orders that the others have: when to issue requests, and to come to rest.
+// goOn gives a restarted node the orders that the other nodes have: when to issue requests, and whether to
+// come to rest.
 func (o *orders) goOn(id nodes.ID) error {
 	if o.began == 0 {
-		return nil // all will be ordered together
+		return nil // the node will be ordered together with the others
 	}
 	err := o.give(host.Order{Do: host.Issue, Begin: max(o.nodes.now(), o.began), End: o.end, Since: o.began}, id)
 	if err == nil && o.calmed != "" {
@@ -99,8 +100,8 @@ func (o *orders) report() (round int, err error) {
 	return o.round, o.give(host.Order{Do: host.Report, Round: o.round}, o.nodes.up()...)
 }
 
-// ask asks every node that is up for its status, and returns the answers that come within a time, nil for
-// other nodes. Silent is a node that is up and has not answered, or -1.
+// ask asks every node that is up for its status, and returns the answers that come within a time; status is
+// nil for other nodes. Silent is a node that is up and has not answered, or -1.
 func (o *orders) ask(within time.Duration) (status []*nodes.NodeStatus, silent int, err error) {
 	round, err := o.report()
 	if err != nil {
@@ -129,7 +130,7 @@ func (o *orders) allAnswer() (bool, error) {
 // notes has the latest note of each node of a trial.
 type notes struct {
 	mu     sync.Mutex
-	latest []host.Note   // by node
+	latest []host.Note   // indexed by node
 	fresh  chan struct{} // signals a new note
 }
 
@@ -155,8 +156,8 @@ func (n *notes) isReady(id nodes.ID) bool {
 	return n.latest[id].Ready
 }
 
-// status returns the answers of the nodes in a round, nil for nodes without one. Silent is a node that is up
-// and has not answered, or -1.
+// status returns the answers of the nodes in a round; status is nil for a node without an answer. Silent is a
+// node that is up and has not answered, or -1.
 func (n *notes) status(round int, up func(nodes.ID) bool) (status []*nodes.NodeStatus, silent int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

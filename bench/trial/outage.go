@@ -10,16 +10,16 @@ import (
 	"turnstile/nodes/host"
 )
 
-// An outage is the state of connections between nodes and brokers that faults take away.
+// An outage describes the loss of connections between nodes and brokers that faults have caused.
 type outage struct {
-	away    bool  // from the first loss until all nodes are known to be connected again
+	away    bool  // set from the first loss until all nodes are known to be connected again
 	back    int64 // time from which nodes can reconnect; 0: a fault still prevents it
-	count   int   // of outages that are over
+	count   int   // how many outages are over
 	round   int   // number of the question that all nodes must answer over new connections; 0: not asked
 	askedAt int64
 }
 
-// askAgain is the time after which newly connected nodes are asked again.
+// askAgain is how long follow waits for all answers before it asks the nodes again.
 const askAgain = int64(250 * time.Millisecond)
 
 // lose records that connections will be lost, and tells the nodes. Call it before they are lost. During an
@@ -33,7 +33,7 @@ func (c *connections) lose() error {
 	return c.orders.give(host.Order{Do: host.Outage}, c.nodes.up()...)
 }
 
-// follow checks whether all nodes are connected again after an outage, and then tells them. It returns an
+// follow checks whether all nodes are connected again after an outage. If so, it tells them. It returns an
 // error if a node loses its connection without a fault.
 func (c *connections) follow(now int64) (err error) {
 	if !c.reconnects {
@@ -46,7 +46,7 @@ func (c *connections) follow(now int64) (err error) {
 		return nil
 	case !o.away:
 		if cause := n.wait(200 * time.Millisecond); cause != nil {
-			return cause // such as that the proxies have died
+			return cause // for example, the proxies have died
 		}
 		return fmt.Errorf("%s lost its connection to the broker, though no fault took it away",
 			n.lives[cut].node.Name())
@@ -69,7 +69,7 @@ func (c *connections) follow(now int64) (err error) {
 		return err
 	}
 	*o = outage{count: o.count + 1}
-	n.pauses.disturbed = true // what stood still until now does not count as a stall
+	n.pauses.disturbed = true // that nothing moved until now is no sign of a stall
 	return c.orders.give(host.Order{Do: host.Restored, Round: o.count}, n.up()...)
 }
 
@@ -78,7 +78,7 @@ func disconnected(l *history.Watched) bool {
 	if l == nil {
 		return false // the node is down, or not known yet
 	}
-	reconnects := l.Reconnects.Load() // read first, since it is never larger than Disconnects
+	reconnects := l.Reconnects.Load() // read first: it is never above Disconnects, and equal if connected
 	return l.Disconnects.Load() != reconnects
 }
 

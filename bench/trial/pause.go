@@ -11,23 +11,24 @@ import (
 	"turnstile/nodes/history"
 )
 
-// oversleep is how late the orchestrator may wake up before that is recorded as a pause.
+// oversleep is how late the orchestrator may wake up before the delay is recorded as a pause.
 const oversleep = time.Second
 
-// pauses track which processes of a trial are suspended, such as by SIGSTOP, and record it: what the others
-// would have done meanwhile is unknown.
+// pauses track which processes of a trial are suspended, such as by SIGSTOP, and record it: what the other
+// processes would have done meanwhile is unknown.
 type pauses struct {
 	*journal
-	longest   time.Duration // that a process may be suspended
+	longest   time.Duration // how long a process may be suspended
 	turns     map[cluster.Process]uint32
 	since     map[cluster.Process]int64 // when the suspended processes were suspended
-	disturbed bool                      // something was suspended or resumed since takeDisturbed
-	looked    int64                     // when changes were last looked for
-	changes   uint64                    // value of notice then
-	notice    func() uint64             // counts the changes of all processes of the run
+	disturbed bool                      // a process was suspended or resumed since takeDisturbed
+	looked    int64                     // when notice was last called
+	changes   uint64                    // what notice returned then
+	notice    func() uint64             // counts suspensions and resumptions in the run
 }
 
-// newPauses returns the pauses of a trial. It skips the pauses of carriers in earlier trials.
+// newPauses returns the pauses of a trial. It ignores earlier pauses of the carriers, which are processes
+// that outlive a trial.
 func newPauses(j *journal, longest time.Duration, notice func() uint64, carriers []cluster.Process) *pauses {
 	p := &pauses{journal: j, longest: longest, turns: map[cluster.Process]uint32{},
 		since: map[cluster.Process]int64{}, changes: notice(), notice: notice}

@@ -26,19 +26,19 @@ import (
 // It ends the run eventually, even if the nodes misbehave.
 type stallDetector struct {
 	of      evidence
-	limit   time.Duration // the patience
+	limit   time.Duration // how long nothing may move before the detector looks
 	plenty  uint64        // more messages than any entry takes
-	longest time.Duration // that a process may be silent
+	longest time.Duration // how long a process may be silent
 
-	last   sums  // when the sums last changed
+	last   sums  // sums at their last change
 	lastAt int64 // time of last
 
-	entered   sums  // at the last entry or exit, or start of a period of a livelock
+	entered   sums  // sums at the last entry or exit, or at the start of a period of livelock
 	enteredAt int64 // time of entered
-	periods   int   // successive periods of a livelock
+	periods   int   // how many successive periods of livelock were seen
 	messages  uint64
 
-	missing sums  // when messages were first found to be in transit for too long
+	missing sums  // sums when messages were first found to be in transit for too long
 	silence int64 // since when some process does not answer; 0: all answer
 	unknown int64 // since when the counts of some nodes are unknown; 0: all known
 }
@@ -47,7 +47,7 @@ type stallDetector struct {
 type evidence interface {
 	now() int64
 	sums() sums
-	// disturbed reports whether a process was suspended since the last call, or is, or whether a fault is in
+	// disturbed reports whether a process is suspended, or was since the last call, or whether a fault is in
 	// force, is still to come, or has set back timers that still run.
 	disturbed(now int64) (bool, error)
 	// silent pings every process, including the broker. It returns the name of one that does not answer within a
@@ -68,7 +68,7 @@ func (t *Trial) newStallDetector() *stallDetector {
 // stallLimit returns how long nothing may move before the detector looks for a stall.
 func (t *Trial) stallLimit() time.Duration {
 	limit := t.Patience + 10*t.Longest()
-	for _, in := range t.Stack.Instances()[1:] { // a client may wait for a suspicion
+	for _, in := range t.Stack.Instances()[1:] { // a client may wait until a detector suspects a node
 		limit += detector.Within(in)
 	}
 	if foreign.Is(t.Config) { // timers of programs and servers are not visible here
@@ -77,8 +77,8 @@ func (t *Trial) stallLimit() time.Duration {
 	return limit
 }
 
-// plentyFor returns more messages than any entry takes: every node may send some to every other. A
-// circulating message passes every waiting node in each lap.
+// plentyFor returns a number of messages that no entry exceeds. Every node may send some to every other node;
+// a circulating message passes every waiting node in each lap.
 func plentyFor(total int, circulates bool) uint64 {
 	if circulates {
 		return 4 * uint64(total)
@@ -139,11 +139,11 @@ func (v *stallDetector) still(s sums) error {
 	switch {
 	case err != nil:
 		return err
-	case !all || !again.same(s) || again.pending > 0: // what is pending will happen by itself
-	case again.quiescent() && !again.open(): // it is at rest, and takes time to report it
+	case !all || !again.same(s) || again.pending > 0: // a pending event will happen by itself
+	case again.quiescent() && !again.open(): // the trial is at rest, which is no stall
 	case again.quiescent():
 		return v.of.stalled(0)
-	case v.missing != again: // nodes have handled what came before our question; more may be in transit
+	case v.missing != again: // nodes have handled all messages before the question; others may be in transit
 		v.missing = again
 	case again.open():
 		return v.of.stalled(0)
@@ -151,7 +151,7 @@ func (v *stallDetector) still(s sums) error {
 		return fmt.Errorf("%s sent and never arrived",
 			english.Count(again.sent-again.delivered, "message was", "messages were"))
 	}
-	v.last, v.lastAt = again, v.of.now() // keeps entered, so that livelock counts the messages handled since
+	v.last, v.lastAt = again, v.of.now() // entered stays, so that livelock counts the messages handled since
 	return nil
 }
 
@@ -197,7 +197,7 @@ func (v *stallDetector) answered() (all bool, err error) {
 func (t *Trial) sums() sums { return t.watch.read() }
 
 func (t *Trial) disturbed(now int64) (bool, error) {
-	err := t.follow(now) // a request may wait until a fault is healed
+	err := t.follow(now) // heals due faults: a request may wait for that
 	lingers := t.faults.driver.Lingers(now)
 	pending := t.faults.pending(t.orders.end != 0 && now >= t.orders.end)
 	return t.pauses.takeDisturbed() || pending || lingers || t.connections.outage.away, err
@@ -212,7 +212,7 @@ func (t *Trial) silent(within time.Duration) (process, why string, err error) {
 	case !known:
 		why = "the counters of the nodes on its host are unknown too"
 	case t.orders.obeyed(nodes.ID(i)):
-		why = "it has read the question, so it waits for a broker that is stuck, or got stuck after that"
+		why = "it has read the question: either its broker is stuck, or the node got stuck afterwards"
 	default:
 		why = "it has not read the question, so it is stuck"
 	}
@@ -223,7 +223,7 @@ func (t *Trial) silent(within time.Duration) (process, why string, err error) {
 // handled since the last entry, in a livelock; otherwise 0.
 func (t *Trial) stalled(messages uint64) error {
 	t.faults.refuse("has stalled: nothing in it moves any more")
-	if err := t.nodes.endpoint.Reached(t.nodes.ctx); err != nil { // if the servers are gone, it is no stall
+	if err := t.nodes.endpoint.Reached(t.nodes.ctx); err != nil { // without its servers, a run has not stalled
 		return t.nodes.outOfReach(err)
 	}
 	if err := t.orders.give(host.Order{Do: host.Park}, t.nodes.up()...); err != nil {
@@ -233,12 +233,12 @@ func (t *Trial) stalled(messages uint64) error {
 	if err != nil {
 		return err
 	}
-	t.watch.detectorsStopped = true // all nodes are parked, detectors too
+	t.watch.detectorsStopped = true // all nodes are parked, and so are the detectors
 	latency := int64(t.Longest())
 	arrive := t.now() + int64(5*time.Second) + latency
 	// Messages lost with connections never arrive: stop waiting once counts are quiet.
 	quiet := t.now() + int64(10*tick) + latency
-	for s := t.sums(); (s.unknown || s.sent != s.delivered) && t.now() < arrive; { // handled by nobody
+	for s := t.sums(); (s.unknown || s.sent != s.delivered) && t.now() < arrive; { // no node handles them
 		if err := t.nodes.wait(tick); err != nil {
 			return err
 		}

@@ -32,12 +32,12 @@ import (
 // its parts uses only the parts before it.
 type Trial struct {
 	*bench.Job
-	Number   int // from 1
+	Number   int // trials count from 1
 	Seed     uint64
 	Origin   uint64          // see history.Header
-	Dir      string          // folder of its logs
-	Site     *site.Site      // on which its processes run
-	Progress func(Progress)  // may be nil
+	Dir      string          // folder of the trial's logs
+	Site     *site.Site      // where the processes of the trial run
+	Progress func(Progress)  // gets reports of progress; may be nil
 	Requests *control.Server // requests for more faults; nil: none are taken
 	// KeepFaults saves the faults of the trial if they differ from the plan's.
 	KeepFaults func([]chaos.Fault) error
@@ -46,9 +46,9 @@ type Trial struct {
 	// reconnects is set if connections to the broker may be lost on purpose, so nodes must survive that.
 	reconnects bool
 
-	Stalled stall.Reports // nil: no stall
+	Stalled stall.Reports // reports of a stall; nil: the trial has not stalled
 
-	name string // of the run, in its subjects
+	name string // name of the run, as in its subjects
 	*journal
 	pauses      *pauses
 	watch       *watch
@@ -61,7 +61,7 @@ type Trial struct {
 	livelock uint64 // messages handled since the last entry, if the trial ends for a livelock
 }
 
-// wire makes the parts of a trial, whose journal exists. Ctx ends the trial.
+// wire makes the parts of a trial whose journal exists. The trial ends when ctx is done.
 func (t *Trial) wire(ctx context.Context) {
 	t.pauses = newPauses(t.journal, t.LongestPause(), t.Site.Stops, t.Site.Processes())
 	t.watch = newWatch(t.Stack)
@@ -78,7 +78,7 @@ func (t *Trial) wire(ctx context.Context) {
 		counts: t.counts}
 }
 
-// Started returns when the trial began, the zero of its times.
+// Started returns when the trial began, from which its times count.
 func (t *Trial) Started() time.Time { return t.journal.started }
 
 // CameTo returns the faults of the trial, with the nodes they hit.
@@ -94,10 +94,10 @@ func (t *Trial) Mend() error { return t.faults.driver.Mend() }
 type Progress struct {
 	Trial     int
 	Phase     string        // starting, warming up, measuring, draining, judging
-	Done      float64       // 0 to 1
+	Done      float64       // share of the trial that is done, from 0 to 1
 	Elapsed   time.Duration // since issuing began
 	Entries   uint64
-	PerSecond float64 // entries, recently
+	PerSecond float64 // rate of entries in recent time
 }
 
 // ErrInterrupted ends a trial that the user interrupts.
@@ -107,7 +107,7 @@ var ErrInterrupted = errors.New(results.Interrupted)
 var ErrStalled = errors.New("stalled")
 
 // Intervals at which a trial reads the counters of its nodes. Each reading evicts them from the caches of the
-// nodes' CPUs, so the trial uses the slow one where precision is not needed.
+// nodes' CPUs, so the trial uses slowTick where precision is not needed.
 const (
 	tick     = 10 * time.Millisecond
 	slowTick = 50 * time.Millisecond
@@ -118,10 +118,10 @@ type journal struct {
 	*history.Journal
 	anchor  host.Anchor
 	started time.Time
-	zero    int64 // started, on CLOCK_MONOTONIC
+	zero    int64 // reading of CLOCK_MONOTONIC at started
 }
 
-// newJournal starts the clock of the trial, even after an error, and creates its journal in a folder.
+// newJournal starts the clock of the trial, even if it returns an error, and creates the journal in a folder.
 func newJournal(dir string, origin uint64) (j *journal, err error) {
 	j = &journal{anchor: host.DropAnchor()}
 	j.started, j.zero = time.Now(), j.anchor.Now()
@@ -234,7 +234,7 @@ func (t *Trial) rest() error {
 	return t.orders.quit()
 }
 
-// idle reports whether no request is open, and none will be. A suspended process may still have a request
+// idle reports whether no request is open or will be issued. A suspended process may still have a request
 // that was due before issuing ended, so every process must run and answer first.
 func (t *Trial) idle(s sums) (bool, error) {
 	if s.open() {
@@ -251,7 +251,7 @@ func (t *Trial) idle(s sums) (bool, error) {
 	return !s.unknown && !s.open(), nil
 }
 
-// rested reports whether the trial is at rest for good, which takes an answer of every process, as in idle.
+// rested reports whether the trial is at rest for good. As in idle, every process must run and answer first.
 func (t *Trial) rested(s sums) (bool, error) {
 	if stand, err := t.standStill(); stand || err != nil {
 		return false, err
@@ -320,7 +320,7 @@ func (t *Trial) start() error {
 		t.connections.include(p)
 	}
 	t.Report(Progress{Phase: "starting"})
-	if err := t.connections.awaitSubscriptions(false); err != nil { // the last trial's are gone
+	if err := t.connections.awaitSubscriptions(false); err != nil { // wait until no old subscription is left
 		return err
 	}
 	if err := t.nodes.startAll(); err != nil {

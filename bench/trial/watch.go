@@ -11,19 +11,19 @@ import (
 
 // A watch reads the counters of the nodes of a trial while they run.
 type watch struct {
-	// refresh reads the counters of nodes on other hosts, and reports whether all are known; nil: of is always
-	// current.
+	// refresh reads the counters of nodes on other hosts, and reports whether all are known; nil: the counters
+	// are always current.
 	refresh    func() bool
-	stale      bool               // refresh has failed: of is too old
-	heartbeats []bool             // which kinds of messages are heartbeats
-	detectors  []bool             // which instances are failure detectors; nil: none
-	of         []*history.Watched // by node; nil: the node is down, or not known yet
+	stale      bool               // the last refresh failed: counters are too old
+	heartbeats []bool             // by kind of message: whether it is a heartbeat
+	detectors  []bool             // by instance: whether it is a failure detector; nil: none is
+	of         []*history.Watched // counters by node; nil: the node is down, or not known yet
 	// detectorsStopped is set once the detectors do nothing more. Until then no sum includes them: their work is
 	// no progress, and they never rest.
 	detectorsStopped bool
 
-	dead               []*history.Watched // of processes that have ended as expected
-	abandoned, crashed uint64             // requests of theirs that never entered, or never left
+	dead               []*history.Watched // counters of processes that have ended as expected
+	abandoned, crashed uint64             // requests in dead that never entered, or entered and never left
 	lossy              bool               // messages may have been lost uncounted
 }
 
@@ -74,13 +74,13 @@ type sums struct {
 	timeouts                 uint64
 	pending                  int64
 
-	abandoned, crashed uint64 // requests of the dead that never entered, or never left
-	dead               int    // processes that have ended as expected
-	unknown            bool   // the counters of some host did not come in time: these are too old
+	abandoned, crashed uint64 // requests of dead processes that never entered, or entered and never left
+	dead               int    // how many processes have ended as expected
+	unknown            bool   // the counters of some host did not come in time, so these sums are too old
 }
 
-// read adds up the counters. It reads effects before their causes: if their sums are equal, all was at rest
-// in between (see history.Counters).
+// read adds up the counters. It reads effects before their causes: if the sums of both are equal, the trial
+// was at rest in between (see history.Counters).
 func (w *watch) read() sums {
 	s := sums{abandoned: w.abandoned, crashed: w.crashed, dead: len(w.dead)}
 	s.unknown = !w.renew()
@@ -111,14 +111,14 @@ func (w *watch) read() sums {
 	return s
 }
 
-// renew refreshes the counters in of, and reports whether they are current.
+// renew refreshes the counters, and reports whether they are current.
 func (w *watch) renew() bool {
 	w.stale = w.refresh != nil && !w.refresh()
 	return !w.stale
 }
 
-// messages returns how many messages were sent, without heartbeats, and how many dropped; detectors do not
-// count. Counters of other hosts are as old as the last renew.
+// messages returns how many messages were sent, without heartbeats, and how many were dropped. Messages of
+// detectors do not count. Counters of other hosts are as old as the last renew.
 func (w *watch) messages() (sent, dropped uint64) {
 	w.eachOf(false, func(c *history.InstanceCounters) {
 		dropped += c.Dropped.Load()
@@ -187,7 +187,7 @@ func (s sums) quiescent() bool {
 func (s sums) same(other sums) bool { return !s.unknown && s == other }
 
 // open reports whether some request is open. Even if its client is inside, something must move before long,
-// since every hold ends.
+// since no client stays inside forever.
 func (s sums) open() bool { return s.requests > s.over() }
 
 // steps returns how many messages and timeouts the machines have handled.

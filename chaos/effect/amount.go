@@ -14,12 +14,12 @@ type Share float64
 func (s *Share) UnmarshalText(text []byte) error {
 	number, percent := strings.CutSuffix(strings.TrimSpace(string(text)), "%")
 	x, err := strconv.ParseFloat(number, 64)
-	if percent && err == nil { // exactly a hundredth of the number in the text
+	if percent && err == nil { // divides by 100 in the text, so that the value is exact
 		digits, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 		power, _ := strconv.Atoi(exponent)
 		x, err = strconv.ParseFloat(fmt.Sprintf("%se%d", digits, power-2), 64)
 	}
-	if err != nil || !(x >= 0 && x <= 1) { // nor is it a NaN
+	if err != nil || !(x >= 0 && x <= 1) { // the condition also refuses NaN
 		return fmt.Errorf("%q is not a share: write one from 0%% to 100%%, as in 2%% or 0.02", text)
 	}
 	*s = Share(x)
@@ -50,7 +50,7 @@ func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // Gilbert ("Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960), all while the link
 // is bad and none while it is good.
 type Losses struct {
-	Rate     Share // if the two others are 0
+	Rate     Share // used if the two others are 0
 	Worsens  Share // the probability, with each message, that a good link becomes bad
 	Recovers Share // the probability, with each message, that a bad link becomes good
 }
@@ -59,7 +59,8 @@ type Losses struct {
 const lossForms = "2% (each message by chance) or burst:1%,20% (with each message a good link becomes bad " +
 	"with a chance of 1%, and a bad one, which loses all, becomes good with a chance of 20%)"
 
-// leastChange bounds the chances of bursts from below: the state of a link is found by looking back.
+// leastChange is the least probability of each change of a link. To find the state of a link, Loss looks back
+// over the packets since the last change.
 const leastChange = 0.001
 
 // UnmarshalText reads losses: 2%, or burst:1%,20%.

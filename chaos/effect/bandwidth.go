@@ -14,10 +14,10 @@ type Bandwidth struct {
 }
 
 var bandwidth = Kind{Key: "bandwidth", Layer: OfLinks,
-	Says:    "so many bytes pass each link in a second, and others wait",
+	Says:    "each link carries at most this many bytes a second; other messages wait",
 	Example: "bandwidth: 10KB", Filters: []string{"between", "kind", "instance", "network"},
 	Breaks: nodes.Timing, Weighs: true, Zero: new(Bandwidth),
-	Flag: "have so many bytes pass each link in a second, as in 10KB"}
+	Flag: "limit each link to this many bytes a second, as in 10KB"}
 
 func (*Bandwidth) Leaves(time.Duration) time.Duration { return chance.Longest }
 
@@ -25,12 +25,12 @@ func (b *Bandwidth) Start(*Place) Link {
 	q := newQueues(b.Rate)
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
 		q.renew(p.At)
-		done := q.pass([2]nodes.ID{p.From, p.To}, p.At, p.Bytes+1) // its fields, and the byte of its kind
+		done := q.pass([2]nodes.ID{p.From, p.To}, p.At, p.Bytes+1) // the encoded fields, and one byte for the kind
 		return postpone(fate, begun, time.Duration(done-p.At))
 	}
 }
 
-// queues keeps until when each link is busy with packets that wait for bandwidth.
+// queues keeps the time until which each link is busy with packets.
 type queues struct {
 	rate Bytes
 	busy map[[2]nodes.ID]int64 // until when a link, or one direction of a connection, is busy
@@ -47,7 +47,8 @@ func (q *queues) renew(at int64) {
 	q.last = at
 }
 
-// pass returns when a packet that comes at a time has passed: after earlier packets, and its own bytes.
+// pass returns when a packet that comes at a time has passed a link: after all earlier packets and its own
+// bytes.
 func (q *queues) pass(link [2]nodes.ID, at int64, bytes int) int64 {
 	q.busy[link] = max(q.busy[link], at) + int64(bytes)*int64(time.Second)/int64(q.rate)
 	return q.busy[link]

@@ -13,8 +13,8 @@ import (
 // Clock makes clocks jump, or run at another rate. Clocks of servers can only jump.
 type Clock struct {
 	Who  Target        `yaml:"clock"`
-	By   time.Duration `yaml:"by"`   // how far it jumps; negative: back
-	Rate float64       `yaml:"rate"` // at which it runs; 0: unchanged
+	By   time.Duration `yaml:"by"`   // how far the clock jumps; negative: back
+	Rate float64       `yaml:"rate"` // rate at which the clock runs, where 1 is right; 0: unchanged
 }
 
 var clockOfNodes = Kind{Key: "clock", Layer: ofClocks,
@@ -23,15 +23,15 @@ var clockOfNodes = Kind{Key: "clock", Layer: ofClocks,
 	Flag: "have the clocks of `nodes` jump, or run at another rate, or that of a server jump, as in " +
 		"'server 0'",
 	More: []Key{{Name: "by",
-		Says:       "how far --clock jumps, or how much later --lag has things come",
+		Says:       "by how much --clock jumps, or --lag delays data",
 		NoZero:     "would change nothing: write how far, as in by: 3s, or leave `by` out",
 		NoZeroFlag: "would change nothing: write how far, as in 3s, or leave it out"},
 		{Name: "rate", Flag: "clock-rate", Says: "the rate at which --clock runs, where 1 is right",
 			NoZero: standsStill, NoZeroFlag: standsStill}}}
 
 var clockOfServers = Kind{Key: "clock", Role: port.Server, Layer: OfServers,
-	Says: "the clocks of servers jump ahead, or back, by libfaketime, once and for good; of services whose " +
-		"servers ask libc for the time: redis, redlock and postgres",
+	Says: "the clocks of servers jump ahead, or back, by libfaketime, once and for good; only for redis, " +
+		"redlock and postgres, whose servers ask libc for the time",
 	Example: "clock: server 0, by: 3s", Without: []string{"rate"}, Breaks: nodes.Timing, Did: "has set a clock",
 	Sets: true, Zero: new(Clock)}
 
@@ -71,8 +71,8 @@ func (c *Clock) Check(lasts time.Duration, _ bool) (string, error) {
 		return "", errors.New("the clock of a server jumps by a length of time: say which, as in by: 3s or " +
 			"by: -3s")
 	case ofServers && lasts > 0:
-		return "for", fmt.Errorf("the clock of a server jumps once: leave out for, and let it jump back by "+
-			"another fault, as in by: %v", -c.By)
+		return "for", fmt.Errorf("the clock of a server jumps once: leave out `for`, and add a second fault to "+
+			"set it back, with by: %v", -c.By)
 	case c.By == 0 && c.Rate == 0:
 		return "", errors.New("clock takes how far it jumps, as in by: 3s or by: -3s, " +
 			"or the rate at which it runs, as in rate: 1.1")
@@ -82,7 +82,7 @@ func (c *Clock) Check(lasts time.Duration, _ bool) (string, error) {
 	return checkBy(c.By)
 }
 
-// checkBy returns an error if a jump is longer than a day, and its key.
+// checkBy returns an error if a jump is longer than a day, with the key of the jump.
 func checkBy(by time.Duration) (string, error) {
 	if by > 24*time.Hour || by < -24*time.Hour {
 		return "by", fmt.Errorf("a jump of %v: a clock jumps by 24h at most", by)

@@ -19,7 +19,7 @@ func (w *Wires) connections() (all []port.Link) {
 	return all
 }
 
-// on returns a function that reports whether a fault of connections hits that of a node.
+// on returns a function that reports whether a fault of connections hits the connection of a node.
 func (at *Place) on(target *Target) func(nodes.ID) bool {
 	if target.ByRun() {
 		return func(id nodes.ID) bool { return id == at.Victim() }

@@ -15,15 +15,15 @@ import (
 // in no group reach all. Its zero value cuts nothing.
 type Cut struct {
 	groups []Group
-	hosts  []Group // by group: the hosts with its nodes; nil: the cut names no hosts
+	hosts  []Group // hosts[i] are the hosts with the nodes of groups[i]; nil: the cut names no hosts
 	oneWay bool    // only messages from the first group to the second are lost
 	ring   Group
-	reach  int // in a ring: how many nodes each reaches on either side
-	side   int // of a square of nodes, where each reaches its row and its column; 0: no square
+	reach  int // how many nodes each node of the ring reaches on either side
+	side   int // side of a square of nodes, where each node reaches its row and its column; 0: no square
 	// Word is for groups that are not resolved yet: bridge, ring, or a target to cut off from all others.
 	Word string
-	Of   Target // that target
-	// members are the sides of a cut between brokers, between servers, or between the clients Of and servers;
+	Of   Target // the target that Word names
+	// members are the sides of a cut between brokers, between servers, or between servers and the clients in Of;
 	// empty: a cut between nodes.
 	members []Target
 	group   map[nodes.ID]int // the index of each node's group, or its place in the ring
@@ -90,7 +90,7 @@ func ParseCut(text string) (Cut, error) {
 	return c, nil
 }
 
-// parseCutWord reads a cut without groups.
+// parseCutWord reads a cut that is written without groups.
 func parseCutWord(text string, fail func(string) (Cut, error)) (Cut, error) {
 	list, isRing := strings.CutPrefix(text, RingCut+":")
 	side, isGrid := strings.CutPrefix(text, GridCut+":")
@@ -133,8 +133,8 @@ func CutInto(oneWay bool, groups ...Group) Cut {
 	return c
 }
 
-// RingOf returns the cut in which every node of a ring reaches its nearest neighbors. With itself they are a
-// majority, and each node has another one.
+// RingOf returns the cut in which every node of a ring reaches its nearest neighbors. Each node and its
+// neighbors are a majority, but each node has a different one.
 func RingOf(ring Group) Cut {
 	c := Cut{ring: ring, reach: (len(ring)/2 + 1) / 2, group: map[nodes.ID]int{}}
 	for i, id := range ring {
@@ -153,7 +153,8 @@ func GridOf(n int) (Cut, bool) {
 	return Cut{side: side}, side > 1 && side*side == n
 }
 
-// Sides returns the groups that are cut off from each other both ways; nil: the cut is one way, or no groups.
+// Sides returns the groups that are cut off from each other both ways; nil: the cut is one way, or has no
+// groups.
 func (c Cut) Sides() []Group {
 	if c.oneWay {
 		return nil
@@ -192,7 +193,7 @@ func (c Cut) Exchanged(a, b nodes.ID) Cut {
 	return CutInto(c.oneWay, groups...)
 }
 
-// IsZero reports whether it cuts nothing.
+// IsZero reports whether the cut cuts nothing.
 func (c Cut) IsZero() bool {
 	return len(c.groups) == 0 && len(c.ring) == 0 && c.side == 0 && c.Word == "" && len(c.members) == 0
 }
@@ -217,8 +218,8 @@ func (c *Cut) Parts(a, b, victim nodes.ID) bool {
 	return c.Blocks(a, b, victim) && c.Blocks(b, a, victim)
 }
 
-// Part returns a number for the part of a node, given the victim as in Parts: nodes with one number reach
-// each other, and Parts treats them alike.
+// Part returns a number for the part of a node, given the victim as in Parts. Nodes with the same number
+// reach each other, and Parts treats them alike.
 func (c *Cut) Part(id, victim nodes.ID) int {
 	group, in := c.group[id]
 	switch {

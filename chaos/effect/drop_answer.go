@@ -15,7 +15,7 @@ type DropAnswer struct {
 }
 
 var dropAnswer = Kind{Key: "drop-answer", Layer: OfServers, Proxies: true,
-	Says: "the nth answer that servers send to a client from then on is lost, and the connection brings " +
+	Says: "the nth answer of servers to a client since the fault began is lost, and the connection passes " +
 		"nothing more; with `close: true` it is closed instead",
 	Example: "drop-answer: holder, nth: 1", Filters: []string{"nth"}, Breaks: nodes.NoLoss | nodes.Timing,
 	Zero: new(DropAnswer),

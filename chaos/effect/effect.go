@@ -13,20 +13,20 @@ import (
 	"turnstile/nodes/port"
 )
 
-// An Effect is what goes wrong. It is a pointer to a struct.
+// An Effect is what a fault does. It is a pointer to a struct.
 type Effect interface {
-	// Idle reports whether its rate is zero: it has no effect.
+	// Idle reports whether the rate of the effect is zero, so that it changes nothing.
 	Idle() bool
-	// Leaves returns how long it may still have consequences after its heal, given how long it lasted (0: to
-	// the end of the run). chance.Longest means unbounded.
+	// Leaves returns how long the effect may still have consequences after its heal, given how long it lasted
+	// (0: to the end of the run). chance.Longest means unbounded.
 	Leaves(lasts time.Duration) time.Duration
-	// ForGood reports whether it is never healed if the plan has no for.
+	// ForGood reports whether the effect is never healed if the plan does not give the key for.
 	ForGood() bool
-	// Check returns an error about a value of its keys, and that key. lasts is how long the fault lasts, 0 to
-	// the end; waits is whether it waits for a moment.
+	// Check returns an error about the value of a key of the effect, and that key. lasts is how long the fault
+	// lasts (0: to the end), and waits whether it waits for a moment.
 	Check(lasts time.Duration, waits bool) (key string, wrong error)
-	more() []string  // describes the values of its other keys
-	role() port.Role // of the members that it hits
+	more() []string  // describes the values of all keys but the first
+	role() port.Role // role of the members that the effect hits
 }
 
 // plain has the defaults of most effects.
@@ -41,32 +41,33 @@ func (plain) role() port.Role                           { return port.Node }
 
 // A Kind is one kind of fault: an effect on members of a role.
 type Kind struct {
-	Key     string // in plans
+	Key     string // key of the fault in plans
 	Role    port.Role
-	Layer   string // one of the constants
-	Says    string // describes it
-	Example string // of a fault, as in a plan
+	Layer   string // one of the layers below
+	Says    string // describes the fault
+	Example string // a fault of this kind, as in a plan
 	Breaks  nodes.Assumption
-	Filters []string // the keys of chaos.Filter that it takes
-	Without []string // the keys of its effect that it does not take
-	Flag    string   // the help of the flag of its key; empty: another kind with that key has it
-	More    []Key    // its further keys
+	Filters []string // keys of chaos.Filter that the kind takes
+	Without []string // keys of its effect that the kind does not take
+	Flag    string   // help of the flag for Key; empty: another kind with the same key has the flag
+	More    []Key    // further keys of the effect
 
-	// What happens while it is in force.
+	// What happens while a fault of this kind is in force.
 	Downs bool // members are down
-	Stops bool // members stand still, all the time
+	Stops bool // members stand still all the time
 	Holds bool // processes or connections stand still, perhaps longer than timeouts allow for
 	Sets  bool // clocks are wrong
 	Cuts  bool // nodes are cut off: links, connections or brokers pass nothing on
 
-	// Turns stops members, or lets them go on, and returns when to call it next; nil: they do not alternate.
+	// Turns stops members, or lets them go on, and returns when to call it next; nil: members do not stop and go
+	// on in turns.
 	Turns func(e Effect, c Cluster, of []port.Member, stop bool) (time.Duration, error)
 
 	Proxies bool   // connections or routes must run through proxies
-	Weighs  bool   // it depends on the size of messages
-	StandIn string // describes the fault of links that stands in for it in a simulation
-	Did     string // what it has done once and for good, if it cannot be healed
-	Zero    Effect // without a value
+	Weighs  bool   // the effect depends on the size of messages
+	StandIn string // describes the fault of links that stands in for this one in a simulation
+	Did     string // what the fault has done once and for good, if it cannot be healed
+	Zero    Effect // an effect of this kind without values
 }
 
 // The layers of faults.
@@ -77,10 +78,10 @@ const (
 	OfConnections = "connection"
 	ofBrokers     = "broker"
 	ofHosts       = "host"
-	OfServers     = "server" // of a service
+	OfServers     = "server" // servers of a service
 )
 
-// Kinds lists the faults. A new one is added here.
+// Kinds lists the kinds of faults. A new kind is added here.
 var Kinds = []*Kind{&cutNodes, &loss, &delay, &duplicate, &reorder, &bandwidth, &killNodes, &pauseNodes,
 	&slow, &clockOfNodes, &lag, &throttle, &stall, &reset, &killBrokers, &pauseBrokers, &cutBrokers, &cutHosts,
 	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer}
@@ -93,7 +94,7 @@ func (k *Kind) Name() string {
 	return k.Key + " of " + k.Role.String() + "s"
 }
 
-// Carried reports whether a real run carries it out on connections, brokers, hosts or servers.
+// Carried reports whether a real run carries the fault out on connections, brokers, hosts or servers.
 func (k *Kind) Carried() bool {
 	return slices.Contains([]string{OfConnections, ofBrokers, ofHosts, OfServers}, k.Layer)
 }
@@ -101,15 +102,16 @@ func (k *Kind) Carried() bool {
 // A Key is a further key of plans, with its flag.
 type Key struct {
 	Name string
-	Says string // the help of its flag
-	Flag string // the name of the flag; empty: Name
-	// Value names the value in the help; empty: by its type.
+	Says string // help of its flag
+	Flag string // name of its flag; empty: the flag is called Name
+	// Value names the value in the help; empty: the type of the value does.
 	Value string
-	// NoZero and NoZeroFlag end the error that refuses a zero, in a plan and by the flag; empty: it is allowed.
+	// NoZero and NoZeroFlag end the error that refuses a zero, in a plan and by the flag; empty: zero is
+	// allowed.
 	NoZero, NoZeroFlag string
 }
 
-// FlagName returns the name of its flag.
+// FlagName returns the name of the flag for the key.
 func (k *Key) FlagName() string {
 	if k.Flag != "" {
 		return k.Flag
@@ -117,7 +119,7 @@ func (k *Key) FlagName() string {
 	return k.Name
 }
 
-// Takes lists the keys that a fault takes beside its own and the keys of its schedule.
+// Takes lists the keys that a fault of this kind takes besides Key and the keys of its schedule.
 func (k *Kind) Takes() []string {
 	var own []string
 	Each(reflect.ValueOf(k.Zero).Elem(), func(key string, _ reflect.Value) {
@@ -166,7 +168,7 @@ func KindOf(e Effect) *Kind {
 // RoleOf returns the role of the members that an effect is for.
 func RoleOf(e Effect) port.Role { return e.role() }
 
-// Takers names the members that the faults of a key take, as in "nodes and servers".
+// Takers names the members that faults with a key hit, as in "nodes and servers".
 func Takers(key string) string {
 	var roles []string
 	for _, k := range Kinds {
@@ -177,7 +179,7 @@ func Takers(key string) string {
 	return strings.Join(roles, " and ")
 }
 
-// Given returns the keys of an effect that have a value, beside its own.
+// Given returns the keys of an effect that have a value, without the key of its kind.
 func Given(e Effect) (keys []string) {
 	own := KindOf(e).Key
 	Each(reflect.ValueOf(e).Elem(), func(key string, field reflect.Value) {
@@ -188,7 +190,7 @@ func Given(e Effect) (keys []string) {
 	return keys
 }
 
-// valueOf returns a pointer to the value of the effect's own key, which is its first.
+// valueOf returns a pointer to the value for the key of the effect's kind, which is the first field.
 func valueOf(e Effect) (value any) {
 	Each(reflect.ValueOf(e).Elem(), func(_ string, field reflect.Value) {
 		if value == nil {
@@ -198,8 +200,8 @@ func valueOf(e Effect) (value any) {
 	return value
 }
 
-// TargetOf returns the nodes that an effect hits, or that determine which server it hits; nil: it hits links,
-// brokers or servers that it names itself.
+// TargetOf returns the nodes that an effect hits, or that determine which server it hits. It returns nil if
+// the effect hits links, or brokers or servers that it names itself.
 func TargetOf(e Effect) *Target {
 	switch of := valueOf(e).(type) {
 	case *Target:
@@ -225,8 +227,8 @@ func CutOf(e Effect) *Cut {
 	return nil
 }
 
-// Separated returns the cut between nodes that kernels of hosts carry out; nil: they do not. hosts is how
-// many hosts there are, and on returns the nodes on a host.
+// Separated returns the cut between nodes that kernels of hosts carry out; nil: kernels do not carry it out.
+// hosts is how many hosts there are, and on returns the nodes on a host.
 func Separated(e Effect, hosts int, on func(host int) Group) *Cut {
 	if p, is := e.(*Partition); is && p.Kernel {
 		return new(p.cutOfHosts(hosts, on))
@@ -256,8 +258,8 @@ func ByChance(e Effect) bool {
 	return false
 }
 
-// Surely returns the effect with a rate of at least share, if it has one, and a delay instead of a bandwidth.
-// It reports whether the effect is a loss or a duplication.
+// Surely returns the effect with a rate of at least share if it has a rate, and a delay instead of a
+// bandwidth. It reports whether the effect is a loss or a duplication.
 func Surely(e Effect, share Share, later func() chance.Distribution) (Effect, bool) {
 	switch e := e.(type) {
 	case *Loss:
@@ -274,7 +276,8 @@ func Surely(e Effect, share Share, later func() chance.Distribution) (Effect, bo
 	return e, false
 }
 
-// MidInput returns after how many saves and sends of one input a node is killed; 0: between two inputs.
+// MidInput returns after how many saves and sends, in the middle of an input, the effect kills a node; 0: not
+// in the middle of an input.
 func MidInput(e Effect) int {
 	if k, is := e.(*Kill); is {
 		return k.MidInput
@@ -282,7 +285,7 @@ func MidInput(e Effect) int {
 	return 0
 }
 
-// Forgets reports whether restarted nodes have forgotten what they saved.
+// Forgets reports whether nodes that the effect restarts have forgotten what they saved.
 func Forgets(e Effect) bool {
 	k, is := e.(*Kill)
 	return is && k.Forget
@@ -356,17 +359,17 @@ type OnLinks interface {
 	Start(at *Place) Link
 }
 
-// A Link changes the fate of a packet, from index begun on, and reports whether it hit the packet.
+// A Link changes the fate of a packet, from the copy at index begun on. It reports whether it hit the packet.
 type Link func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool)
 
 // A Place tells an effect on links about the run.
 type Place struct {
 	Dice    chance.Dice
-	Beneath nodes.Shaper    // of the links without faults
+	Beneath nodes.Shaper    // decides without the faults
 	Victim  func() nodes.ID // the victim that the run determined, or nodes.None
-	Until   func() int64    // when the fault is healed, in nanoseconds of the run
+	Until   func() int64    // when the fault is healed, in nanoseconds since the run began
 	Second  bool            // the fault is on the second network
-	Brokers int             // how many the first network has, or would have in a real run
+	Brokers int             // how many brokers the first network has, or would have in a real run
 	HostOf  func(nodes.ID) int
 }
 
@@ -378,11 +381,11 @@ type OnMembers interface {
 	Undo(c Cluster, m port.Member) error
 }
 
-// A Cluster is the cluster that effects strike. If several faults stop a member, it goes on when all are
-// healed. A restarted member has the clock rate that other faults in force give it.
+// A Cluster is the cluster that effects strike. If several faults stop a member, the member goes on when all
+// are healed. A restarted member has the clock rate that other faults in force give it.
 type Cluster interface {
 	port.Cluster
-	Rate(m port.Member) float64 // of its clock, under the faults in force
+	Rate(m port.Member) float64 // rate of the member's clock under the faults in force
 }
 
 // OnConnections is an effect that puts a strain on connections.
@@ -394,8 +397,8 @@ type OnConnections interface {
 
 // Wires tells an effect on connections about the run.
 type Wires struct {
-	Nodes   Group  // that it hits
-	Hosts   int    // how many there are
+	Nodes   Group  // nodes that the effect hits
+	Hosts   int    // how many hosts there are
 	Nth     uint64 // the only message that the fault hits; 0: all
 	Members func(*Target) ([]port.Member, error)
 }
@@ -403,12 +406,12 @@ type Wires struct {
 // ErrNobodyLeads means that a fault of the leading server finds no server that leads.
 var ErrNobodyLeads = errors.New("no server leads")
 
-// roll returns the decision of a purpose about a packet.
+// roll names the random decision about a packet for a purpose.
 func roll(purpose chance.Purpose, p *nodes.Packet) chance.Roll {
 	return chance.OnLink(purpose, p.From, p.To, p.Kind, p.Number)
 }
 
-// postpone delays the copies of a packet, and reports whether it changed anything.
+// postpone delays the copies of a packet from index begun on, and reports whether it changed anything.
 func postpone(fate nodes.Fate, begun int, later time.Duration) (nodes.Fate, bool) {
 	for i := range fate[begun:] {
 		fate[begun+i] += later

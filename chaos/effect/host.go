@@ -49,9 +49,9 @@ func HostsOf(e Effect) Group {
 	return nil
 }
 
-// Settle replaces the hosts that an effect names as its target or in a cut by their nodes. on returns the
-// nodes on a host, and apart the cut between some nodes and all others. Effects on hosts themselves stay as
-// they are.
+// Settle replaces the hosts that an effect names, as its target or in a cut, by the nodes on them. on returns
+// the nodes on a host, and apart returns the cut between some nodes and all others. Settle does not change an
+// effect on hosts themselves.
 func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
 	if RoleOf(e) == port.Host {
 		return nil

@@ -9,35 +9,36 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Kill kills processes, and restarts them when it is healed.
+// Kill kills processes, and restarts them when the fault is healed.
 type Kill struct {
 	plain
 	Who    Target `yaml:"kill"`
-	Forget bool   `yaml:"forget"` // restart without saved state
-	// MidInput kills the node after so many saves and sends because of one input; 0: between two inputs.
+	Forget bool   `yaml:"forget"` // nodes restart without their saved state
+	// MidInput kills the node in the middle of an input, after so many saves and sends; 0: not in the middle of
+	// an input.
 	MidInput int `yaml:"mid-input"`
 }
 
 var killNodes = Kind{Key: "kill", Layer: ofProcesses,
-	Says:    "processes are killed (SIGKILL), and after the time that it lasts restarted",
+	Says:    "processes are killed (SIGKILL), and restarted after the time of `for`",
 	Example: "kill: holder", Breaks: nodes.NoCrash, Downs: true, Zero: new(Kill),
 	Flag: "have `nodes` killed, as in 2, 0-1, random, holder or token (see plans), or a broker or server, as " +
 		"in 'broker 0' or 'server leader'",
 	More: []Key{{Name: "forget", Says: "have killed nodes forget what they saved"},
 		{Name: "mid-input",
-			Says:       "have --kill come in the middle of an input, after so `many` of its saves and messages",
+			Says:       "have --kill strike while the node handles an input, after so `many` saves and messages",
 			NoZero:     "would be before the input: write 1 for after the first save or message, or leave it out",
 			NoZeroFlag: "would be before the input: write 1 for after the first save or message"}}}
 
 var killBrokers = Kind{Key: "kill", Role: port.Broker, Layer: ofBrokers,
-	Says:    "brokers are killed (SIGKILL), and restarted after the time that it lasts",
+	Says:    "brokers are killed (SIGKILL), and restarted after the time of `for`",
 	Example: "kill: broker 0, for: 500ms", Filters: []string{"network"},
 	Without: []string{"forget", "mid-input"}, Breaks: nodes.NoLoss | nodes.Timing, Downs: true, Cuts: true,
 	StandIn: "a cut of all links of the nodes there", Zero: new(Kill)}
 
 var killServers = Kind{Key: "kill", Role: port.Server, Layer: OfServers,
-	Says: "servers of a service are killed (SIGKILL), and after the time that it lasts restarted with their " +
-		"data; it takes --service, as all faults of servers do",
+	Says: "servers of a service are killed (SIGKILL), and restarted with their data after the time of `for`; " +
+		"it needs --service, as all faults of servers do",
 	Example: "kill: server leader, for: 1s", Without: []string{"mid-input"},
 	Breaks: nodes.ServersUp | nodes.ServerMajority, Downs: true, Zero: new(Kill)}
 

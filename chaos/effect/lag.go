@@ -16,14 +16,14 @@ type Lag struct {
 }
 
 var lag = Kind{Key: "lag", Layer: OfConnections, Proxies: true,
-	Says:    "what passes the connections of nodes to their brokers comes later, both ways",
+	Says:    "data on the connections between nodes and brokers is delayed, both ways",
 	Example: "lag: 2, by: 50ms", Filters: []string{"network"}, Breaks: nodes.Timing,
 	StandIn: "a delay on their links", Zero: new(Lag),
-	Flag: "have what passes the connections of `nodes` to their brokers come later"}
+	Flag: "have data on the connections of `nodes` to their brokers delayed"}
 
 func (l *Lag) more() []string { return []string{"by " + l.By.String()} }
 
-// Leaves allows for a message that passes two such connections.
+// Leaves returns twice the delay, since a message passes up to two such connections.
 func (l *Lag) Leaves(time.Duration) time.Duration { return 2 * l.By }
 
 func (l *Lag) Check(time.Duration, bool) (string, error) {
@@ -41,7 +41,7 @@ func (l *Lag) Start(at *Place) Link {
 	hit := at.on(&l.Who)
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
 		later := time.Duration(0)
-		for _, id := range [2]nodes.ID{p.From, p.To} { // for each connection that it passes
+		for _, id := range [2]nodes.ID{p.From, p.To} { // for each connection that the packet passes
 			if hit(id) {
 				later += l.By
 			}

@@ -35,7 +35,7 @@ func (l *Loss) loses(dice chance.Dice, p *nodes.Packet) bool {
 		return dice.Unit(roll(chance.ForLoss, p)) < float64(l.Of.Rate)
 	}
 	// Each packet draws a number that makes the link bad, makes it good, or leaves it as it is. The latest
-	// packet that changed it determines the state, so no state need be kept.
+	// packet that changed the link determines its state, so no state need be kept.
 	for number := p.Number; number > 0; number-- {
 		switch u := dice.Unit(chance.OnLink(chance.ForBurst, p.From, p.To, 0, number)); {
 		case u < float64(l.Of.Worsens):

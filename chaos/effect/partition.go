@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Partition cuts off from each other groups of nodes; servers of a service, or servers and clients; brokers;
-// or hosts, by their kernels.
+// Partition cuts groups off from each other: groups of nodes, of brokers or of servers, servers and clients,
+// or hosts, whose kernels drop the packets.
 type Partition struct {
 	plain
 	Cut    Cut  `yaml:"cut"`
@@ -29,21 +29,21 @@ var cutNodes = Kind{Key: "cut", Layer: OfLinks, Says: "messages between groups o
 
 var cutBrokers = Kind{Key: "cut", Role: port.Broker, Layer: ofBrokers, Proxies: true,
 	Says: "the routes between groups of brokers are closed, and messages that would pass them are lost; it " +
-		"takes --brokers 3",
+		"needs --brokers 3",
 	Example: "cut: broker 0/broker 1-2", Without: []string{"close", "kernel"},
 	Breaks: nodes.NoLoss | nodes.Timing, Cuts: true,
 	StandIn: "a cut between the nodes there", Zero: new(Partition)}
 
 var cutHosts = Kind{Key: "cut", Role: port.Host, Layer: ofHosts,
-	Says: "the kernels of hosts drop all packets of messages from and to other hosts; it takes --hosts, and " +
-		"NET_ADMIN there",
+	Says: "the kernels of hosts drop all packets of messages from and to other hosts; it needs --hosts, and " +
+		"NET_ADMIN on the hosts",
 	Example: "cut: host 1, kernel: true, for: 500ms", Without: []string{"close"},
 	Breaks: nodes.NoLoss | nodes.Timing, Cuts: true,
 	StandIn: "a cut between the nodes there and those of other hosts", Zero: new(Partition)}
 
 var cutServers = Kind{Key: "cut", Role: port.Server, Layer: OfServers, Proxies: true,
-	Says: "nothing passes the connections between clients and servers, or between servers, without a word to " +
-		"either end; with `close: true` they are closed, and new ones refused",
+	Says: "nothing passes the connections between clients and servers, or between servers, while the " +
+		"connections stay open; with `close: true` they are closed, and new ones refused",
 	Example: "cut: holder/servers", Without: []string{"kernel"}, Breaks: nodes.NoLoss | nodes.Timing,
 	Zero: new(Partition)}
 
@@ -66,7 +66,7 @@ func (p *Partition) more() (more []string) {
 
 func (p *Partition) Check(time.Duration, bool) (string, error) {
 	if p.Kernel && len(p.hosts()) == 0 {
-		return "kernel", errors.New("kernels of hosts cut these off from all others: name them in one list, " +
+		return "kernel", errors.New("a cut in the kernel cuts hosts off from all others: name only those hosts, " +
 			"as in cut: host 1")
 	}
 	return "", nil
@@ -76,8 +76,8 @@ func (p *Partition) Check(time.Duration, bool) (string, error) {
 const longestRetry = 2 * time.Minute
 
 // Leaves returns how long brokers, servers and their clients may take to reconnect. After packets were
-// dropped, TCP waits before it sends them again. It doubles its waits, so the wait in which the cut is healed
-// is no longer than the cut.
+// dropped, TCP waits before it sends them again. It doubles its waits, so the wait that is going on when the
+// cut is healed is no longer than the cut was.
 func (p *Partition) Leaves(lasts time.Duration) time.Duration {
 	switch p.role() {
 	case port.Node:
@@ -98,7 +98,7 @@ func (p *Partition) breaks() nodes.Assumption {
 	return KindOf(p).Breaks
 }
 
-// ofClients reports whether it is a cut between clients and servers.
+// ofClients reports whether the cut is between clients and servers.
 func (p *Partition) ofClients() bool { return p.role() == port.Server && !p.Cut.Of.IsZero() }
 
 // CutClients cuts clients off from all servers.

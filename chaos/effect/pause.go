@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Pause stops processes until it is healed.
+// Pause stops processes until the fault is healed.
 type Pause struct {
 	plain
 	Who Target `yaml:"pause"`
@@ -22,7 +22,7 @@ var pauseNodes = Kind{Key: "pause", Layer: ofProcesses, Says: "processes stand s
 var pauseBrokers = Kind{Key: "pause", Role: port.Broker, Layer: ofBrokers,
 	Says: "brokers stand still (SIGSTOP)", Example: "pause: broker 0, for: 500ms",
 	Filters: []string{"network"}, Breaks: nodes.NoPause | nodes.Timing,
-	Stops: true, Holds: true, Cuts: true, StandIn: "links of the nodes there that hold all back",
+	Stops: true, Holds: true, Cuts: true, StandIn: "a stall of all links of its nodes",
 	Zero: new(Pause)}
 
 var pauseServers = Kind{Key: "pause", Role: port.Server, Layer: OfServers,

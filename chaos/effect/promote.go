@@ -16,7 +16,7 @@ type Promote struct {
 }
 
 var promote = Kind{Key: "promote", Role: port.Server, Layer: OfServers,
-	Says:    "a replica or standby becomes the primary, once and for good; what was not replicated is forgotten",
+	Says:    "a replica or standby becomes the primary, once and for good; data that was not replicated is lost",
 	Example: "promote: server 1", Breaks: nodes.NoAmnesia, Did: "has promoted a server", Zero: new(Promote),
 	Flag: "have a `server` of the service that is a replica become the primary"}
 
@@ -25,14 +25,14 @@ func (*Promote) ForGood() bool   { return true }
 
 func (*Promote) Check(lasts time.Duration, _ bool) (string, error) {
 	if lasts > 0 {
-		return "for", errors.New("a promotion is for good: leave out for")
+		return "for", errors.New("a promotion is permanent: leave out `for`")
 	}
 	return "", nil
 }
 
 func (*Promote) Strike(c Cluster, m port.Member) error { return c.Promote(m) }
 
-// Undo does nothing.
+// Undo does nothing: a promotion is for good.
 func (*Promote) Undo(Cluster, port.Member) error { return nil }
 
 // A oneServer is one server of a service.

@@ -7,13 +7,13 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Draw holds random values for a fault of a random plan, drawn before its kind.
+// A Draw holds random values for a fault of a random plan. They are drawn before its kind.
 type Draw struct {
 	Who    Target
 	Broker nodes.ID
-	Later  time.Duration   // a delay, short compared to the run
-	For    time.Duration   // how long it lasts
-	Below  func(n int) int // draws a number
+	Later  time.Duration   // a delay that is short compared to the run
+	For    time.Duration   // how long the fault lasts
+	Below  func(n int) int // draws a number from 0 to n-1
 }
 
 // Randoms draw the faults of clocks, connections and brokers for random plans, which have at most one of

@@ -15,7 +15,7 @@ type Reset struct {
 
 var reset = Kind{Key: "reset", Layer: OfConnections, Proxies: true,
 	Says: "the connections of nodes to their brokers are closed, with all that is on its way, and new ones " +
-		"refused for the time that it lasts",
+		"refused for the time of `for`",
 	Example: "reset: 2, for: 100ms", Filters: []string{"network"}, Breaks: nodes.NoLoss | nodes.Timing,
 	Cuts: true, Did: "has closed connections", StandIn: "a cut of all their links", Zero: new(Reset),
 	Flag: "have the connections of `nodes` closed, and with --for refused for some time"}

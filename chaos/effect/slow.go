@@ -20,7 +20,7 @@ var slow = Kind{Key: "slow", Layer: ofProcesses,
 	Example: "slow: 1, share: 50%", Breaks: nodes.NoPause | nodes.Timing,
 	Zero: new(Slow), Turns: turnSlow,
 	Flag: "have `nodes` stand still again and again",
-	More: []Key{{Name: "share", Says: "of the time that --slow takes",
+	More: []Key{{Name: "share", Says: "the `share` of time for which --slow stops the nodes",
 		NoZero: "would change nothing: write a share of the time, as in share: 50%"}}}
 
 func (s *Slow) role() port.Role { return s.Who.Role }

@@ -5,15 +5,14 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Stall holds back everything on the connections of nodes to their brokers until it is healed.
+// Stall holds back everything on the connections of nodes to their brokers until the fault is healed.
 type Stall struct {
 	plain
 	Who Target `yaml:"stall"`
 }
 
 var stall = Kind{Key: "stall", Layer: OfConnections, Proxies: true,
-	Says: "nothing passes the connections of nodes to their brokers, and it all comes once they are " +
-		"healed",
+	Says:    "the connections between nodes and brokers pass nothing; what was held back arrives after the heal",
 	Example: "stall: 2, for: 500ms", Filters: []string{"network"}, Breaks: nodes.NoPause | nodes.Timing,
 	Holds: true, Cuts: true, StandIn: "links that hold all back", Zero: new(Stall),
 	Flag: "have nothing pass the connections of `nodes` for some time"}

@@ -16,9 +16,9 @@ import (
 type Target struct {
 	Role  port.Role
 	List  Group
-	Word  string // instead of a list
-	Many  int    // how many the word random draws
-	Hosts Group  // for the word host: all nodes on these
+	Word  string // a word, used instead of a list
+	Many  int    // for the word random: how many clients it draws
+	Hosts Group  // for the word host: the hosts whose nodes it means
 }
 
 // The words for servers of a service.
@@ -38,15 +38,15 @@ var TargetWords = []struct {
 }{
 	{"all", "every node, servers included", false},
 	{"random", "a client drawn by the seed; random:2 for two", false},
-	{"minority", "the most clients that are fewer than half, drawn by the seed", false},
-	{"majority", "the fewest clients that are more than half, drawn by the seed", false},
-	{"half", "half of all nodes, or one fewer than the others, servers included, drawn by the seed", false},
+	{"minority", "the largest minority of clients, drawn by the seed", false},
+	{"majority", "the smallest majority of clients, drawn by the seed", false},
+	{"half", "half of all nodes, rounded down, servers included, drawn by the seed", false},
 	{"coordinator", "the node that the algorithm has all others ask, if it has one", false},
 	{"holder", "the next client to enter its critical section, while it is inside", true},
 	{"waiter", "the next client to request, while it waits", true},
 	{"token", "the next node that a message brings the token", true},
-	{"leader", "the node that leads then; of several the one of the highest term, or that declared itself " +
-		"last; if none does, the next", true},
+	{"leader", "the leader when the fault begins; of several, that of the highest term, or the latest; if " +
+		"there is none, the next leader", true},
 	{"successor", "the client after the next holder, by number", true},
 }
 
@@ -131,8 +131,8 @@ func (t Target) ByRun() bool {
 	return false
 }
 
-// AtMoment reports whether a later moment of the run determines the node, as when the next client enters. A
-// leader may lead already.
+// AtMoment reports whether a later moment of the run determines the node, as when the next client enters. The
+// word leader does not count, since a leader may exist already.
 func (t Target) AtMoment() bool { return t.ByRun() && t.Word != "leader" }
 
 // String writes the target as ParseTarget reads it.

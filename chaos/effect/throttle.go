@@ -17,10 +17,10 @@ type Throttle struct {
 }
 
 var throttle = Kind{Key: "throttle", Layer: OfConnections, Proxies: true,
-	Says:    "so many bytes pass the connections of nodes to their brokers in a second, each way",
+	Says:    "each connection between a node and its broker carries at most this many bytes a second, each way",
 	Example: "throttle: 2, to: 100KB", Filters: []string{"network"}, Breaks: nodes.Timing, Weighs: true,
 	StandIn: "a bandwidth of their links together", Zero: new(Throttle),
-	Flag: "have few bytes pass the connections of `nodes`",
+	Flag: "limit the bytes a second on the connections of `nodes` to their brokers",
 	More: []Key{{Name: "to", Says: "how many bytes pass in a second with --throttle, as in 100KB"}}}
 
 func (t *Throttle) more() []string                   { return []string{"to " + t.To.String()} }

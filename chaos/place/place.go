@@ -17,7 +17,7 @@ import (
 
 // The words that Parse reads instead of lists of nodes.
 const (
-	Turns  = "turns"  // node i is on host i mod their number
+	Turns  = "turns"  // node i is on host i modulo the number of hosts
 	Blocks = "blocks" // each host has consecutive nodes, about equally many
 )
 
@@ -27,8 +27,8 @@ const Forms = Turns + ", " + Blocks + " or a list, as in 0-3@a,4-7@b"
 // A Placement says on which host each node is, servers included. Hosts are numbered from 0. The zero value
 // has no hosts: the run is on one machine.
 type Placement struct {
-	hostOf []int    // by node
-	names  []string // by host; empty: any host
+	hostOf []int    // number of the host of each node
+	names  []string // name of each host; empty: any host will do
 }
 
 // Parse reads the placement of total nodes, servers included, on hosts: turns, the default, blocks, or lists
@@ -209,7 +209,7 @@ func (p *Placement) Check(hosts effect.Group) error {
 	return nil
 }
 
-// which says which numbers hosts have.
+// which returns an error that says which numbers the hosts have.
 func (p *Placement) which() error {
 	if p.Hosts() == 1 {
 		return errors.New("there is one, and it is 0")
@@ -225,8 +225,9 @@ func (p *Placement) Name(host int) string {
 	return p.names[host]
 }
 
-// Assign returns the placement on available hosts, given by name. A named host is assigned to that host; the
-// others take the first that are left. It is an error if a host is missing.
+// Assign returns the placement on available hosts, which are given by name. A host that the placement names
+// is assigned to the available host of that name; the others are assigned to the first hosts that are left.
+// It is an error if a host is missing.
 func (p *Placement) Assign(available []string) (Placement, error) {
 	left := slices.Clone(available)
 	there := "none are available"

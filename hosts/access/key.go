@@ -25,8 +25,8 @@ const (
 
 // A key is the key of a lab.
 type key struct {
-	secret string // that clients send to the server
-	pin    string // of the server's certificate: see certs.Pin
+	secret string // secret that clients send to the server
+	pin    string // pin of the server's certificate: see certs.Pin
 }
 
 // labForm is the text of LabFile.
@@ -116,7 +116,7 @@ func readSecret(path string) ([]byte, error) {
 		return nil, fmt.Errorf("other users can read or change the key %s (its mode is %04o): chmod 600 %[1]s, "+
 			"and if they may have read it, make another", path, mode)
 	}
-	text, err := io.ReadAll(io.LimitReader(file, 1<<16)) // more than any key has
+	text, err := io.ReadAll(io.LimitReader(file, 1<<16)) // a key is shorter than this limit
 	if err != nil {
 		return nil, fmt.Errorf("reading the key: %w", err)
 	}

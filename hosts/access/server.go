@@ -33,7 +33,7 @@ type ServerConfig struct {
 	Listen string
 	// Keys is a folder made by Make. Empty: no key; clients send a token, and Listen must be a loopback address.
 	Keys string
-	Log  io.Writer // gets a line for each refusal and each error; nil: no log
+	Log  io.Writer // gets a line for each refusal and each error; nil: there is no log
 }
 
 // A Server serves the control plane.
@@ -98,7 +98,7 @@ func listenAddress(c *ServerConfig) (at netip.AddrPort, err error) {
 	switch host {
 	case "localhost":
 		host = "127.0.0.1"
-	case "": // as in :4222
+	case "": // the address has no host, as in :4222
 		host = "0.0.0.0"
 	}
 	ip, err := netip.ParseAddr(host)
@@ -113,8 +113,8 @@ func listenAddress(c *ServerConfig) (at netip.AddrPort, err error) {
 	return netip.AddrPortFrom(ip, uint16(number)), nil
 }
 
-// options returns the options of a NATS server whose clients send a fresh token. The limits per client let
-// the server serve the others while one floods it.
+// options returns the options of a NATS server whose clients send a fresh token. Limits for each client let
+// the server serve the others while one client floods it.
 func options(at netip.AddrPort) *server.Options {
 	const loginTime = 10 // seconds for a client to send the secret, on a busy machine
 	o := &server.Options{
@@ -122,7 +122,7 @@ func options(at netip.AddrPort) *server.Options {
 		NoLog: true, NoSigs: true, NoSystemAccount: true, Authorization: broker.NewToken(),
 		MaxConn: 4096, MaxSubs: 4096, MaxPayload: maxPayload, MaxControlLine: 4096,
 		AuthTimeout: loginTime, TLSTimeout: loginTime,
-		MaxPending: 64 << 20, WriteDeadline: time.Minute, // for messages that a client does not read
+		MaxPending: 64 << 20, WriteDeadline: time.Minute, // limits for messages that a client does not read
 		PingInterval: 30 * time.Second, MaxPingsOut: 3,
 	}
 	if o.Port == 0 {

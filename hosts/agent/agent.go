@@ -46,19 +46,19 @@ import (
 // Options are the settings of an agent.
 type Options struct {
 	Name    string
-	Folder  string // for the files of runs
+	Folder  string // folder for the files of runs
 	Version string
-	// Programs are the command lines of the programs that the agent may start, by the names that orchestrators
-	// use.
+	// Programs are the command lines of the programs that the agent may start, by name. Orchestrators use these
+	// names.
 	Programs map[string][]string
 	// AllowPrograms are other node programs that orchestrators may name.
 	AllowPrograms []string
-	Address       string        // for other hosts; empty: as the control server sees it
-	Local         bool          // the orchestrator sees the files of runs, and fetches none
+	Address       string        // where other hosts reach this one; empty: as the control server sees it
+	Local         bool          // the orchestrator can read the files of runs, and fetches none
 	OrphanAfter   time.Duration // how long an orchestrator may be silent
 	RunAs         *Account      // user of the processes; nil: the agent's own
 	Clock         func() int64  // clock of its nodes, in nanoseconds; nil: CLOCK_MONOTONIC
-	Log           io.Writer     // for a record of what the agent did
+	Log           io.Writer     // gets a record of what the agent did; nil: no record
 }
 
 // The names of programs.
@@ -83,13 +83,13 @@ type Agent struct {
 	since    time.Time
 	kernel   offset.Identity
 	launcher *cluster.Launcher
-	beaten   time.Time // see beat
-	network  string    // see Description
-	netCut   string    // see Description
+	beaten   time.Time // when aliveFile was last touched, see beat
+	network  string    // as in Description.Network
+	netCut   string    // as in Description.NetCut
 
 	mu   sync.Mutex
 	runs map[string]*session
-	past map[string]bool // runs that are over: their orders are refused
+	past map[string]bool // runs that are over; their orders are refused
 }
 
 // Serve serves a host over a connection to the control plane, until ctx is done or the connection is closed
@@ -108,7 +108,7 @@ func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error 
 	}
 	defer func() {
 		service.Stop()
-		conn.FlushTimeout(joinLimit) // after that, another agent may have the name
+		conn.FlushTimeout(joinLimit) // once this is done, another agent may take the name
 	}()
 	for name, serve := range map[string]struct {
 		subject string
@@ -151,7 +151,7 @@ func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error 
 
 const (
 	joinLimit  = 10 * time.Second
-	stopsEvery = 10 * time.Millisecond // interval of checks whether processes were stopped
+	stopsEvery = 10 * time.Millisecond // time between checks whether processes were stopped
 )
 
 // prepare checks that the agent can serve its host under its name.
@@ -234,8 +234,8 @@ func (a *Agent) left() (names []string) {
 	return names
 }
 
-// leftMark is a file in the folder of a run whose files are to be fetched. It explains why they are still
-// there.
+// leftMark is the name of a file in the folder of a run whose files are still to be fetched. Its text
+// explains why they are there.
 const leftMark = "left.txt"
 
 func isLeft(folder string) bool {
@@ -300,7 +300,7 @@ func (a *Agent) answer(r micro.Request, answer reply) {
 func (a *Agent) obey(o *order) (reply, error) {
 	switch s := a.session(o.Run); {
 	case o.Boot != a.boot:
-		return reply{}, overError{a.refuse(o, "it is meant for another start of this agent")}
+		return reply{}, overError{a.refuse(o, "the order is for an earlier start of the agent")}
 	case !runName.MatchString(o.Run):
 		return reply{}, a.refuse(o, "%q is not a name for a run", o.Run)
 	case s == nil && a.isPast(o.Run):
@@ -308,9 +308,9 @@ func (a *Agent) obey(o *order) (reply, error) {
 	case o.Do == doJoin && s == nil:
 		return a.join(o)
 	case s == nil:
-		return reply{}, overError{a.refuse(o, "it does not serve the run %s, or not any more", o.Run)}
+		return reply{}, overError{a.refuse(o, "the host does not serve the run %s, or not any more", o.Run)}
 	case o.Number <= s.number:
-		return reply{}, a.refuse(o, "number %d of the run %s was given before", o.Number, o.Run)
+		return reply{}, a.refuse(o, "order %d of the run %s was received before", o.Number, o.Run)
 	default:
 		s.number = o.Number
 		return s.obey(o)
@@ -346,10 +346,10 @@ func (a *Agent) join(o *order) (reply, error) {
 	j := o.Join
 	switch {
 	case j == nil:
-		return reply{}, a.refuse(o, "it does not describe the run")
+		return reply{}, a.refuse(o, "the order does not describe the run")
 	case j.Protocol != Protocol || j.Version != a.Version:
-		return reply{}, a.refuse(o, "it is Turnstile %s (protocol %d), and the orchestrator is %s (protocol %d): "+
-			"install the same on both", a.Version, Protocol, j.Version, j.Protocol)
+		return reply{}, a.refuse(o, "the host has Turnstile %s (protocol %d), and the orchestrator %s "+
+			"(protocol %d): install the same on both", a.Version, Protocol, j.Version, j.Protocol)
 	}
 	if free, needs := freeMB(), j.Nodes*NodeMB; free > 0 && free < needs {
 		return reply{}, fmt.Errorf("host %s: %d nodes take about %d MB of memory, and %d are free: use fewer "+
@@ -444,7 +444,8 @@ func freeMB() int {
 	return kb / 1024
 }
 
-// aliveFile is a file in the folder of an agent. The agent touches it while it can be found.
+// aliveFile is the name of a file in the folder of an agent. While the agent can be found, it touches this
+// file.
 const aliveFile = "alive"
 
 // beat touches aliveFile once a second, while the agent is connected.
@@ -456,7 +457,7 @@ func (a *Agent) beat(now time.Time) {
 	os.WriteFile(filepath.Join(a.Folder, aliveFile), []byte(a.Name+"\n"), 0o644)
 }
 
-// Healthy returns an error if the agent of a folder has been silent for some seconds.
+// Healthy returns an error if the agent that uses the folder has been silent for some seconds.
 func Healthy(folder string) error {
 	info, err := os.Stat(filepath.Join(folder, aliveFile))
 	if err != nil {

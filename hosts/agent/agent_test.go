@@ -249,13 +249,13 @@ func TestOrdersAreNotReplayed(t *testing.T) {
 	if got := p.give(o); got.Error != "" {
 		t.Fatalf("refused: %s", got.Error)
 	}
-	p.refused(s, "the same again", o, "number 100 of the run "+p.Name+" was given before")
+	p.refused(s, "the same again", o, "order 100 of the run "+p.Name+" was received before")
 	o.Number = 99
-	p.refused(s, "an older one", o, "number 99 of the run "+p.Name+" was given before")
+	p.refused(s, "an older one", o, "order 99 of the run "+p.Name+" was received before")
 	o.Number, o.Boot = 101, "yesterday"
-	p.refused(s, "to another start", o, "another start of this agent")
+	p.refused(s, "to another start", o, "an earlier start of the agent")
 	o.Boot, o.Run = p.host.Boot, "another"
-	p.refused(s, "of another run", o, "it does not serve the run another")
+	p.refused(s, "of another run", o, "the host does not serve the run another")
 	o.Run = "../../etc"
 	p.refused(s, "of no run", o, `"../../etc" is not a name for a run`)
 	o.Run, o.Do = p.Name, "format"
@@ -263,12 +263,12 @@ func TestOrdersAreNotReplayed(t *testing.T) {
 	o.Number, o.Do = 102, doJoin
 	p.refused(s, "joining again", o, `there is no order "join"`)
 	o.Run, o.Number = "fresh", 1
-	p.refused(s, "joining for nothing", o, "it does not describe the run")
+	p.refused(s, "joining for nothing", o, "the order does not describe the run")
 	o.Join = &Join{Protocol: Protocol, Version: "8"}
-	p.refused(s, "another version", o, "it is Turnstile 7 (protocol 1), and the orchestrator is 8 "+
+	p.refused(s, "another version", o, "the host has Turnstile 7 (protocol 1), and the orchestrator 8 "+
 		"(protocol 1): install the same on both")
 	o.Join = &Join{Protocol: 99, Version: "7"}
-	p.refused(s, "another protocol", o, "the orchestrator is 7 (protocol 99)")
+	p.refused(s, "another protocol", o, "the orchestrator 7 (protocol 99)")
 	if err := p.host.Begin(t.Context(), "next"); err == nil {
 		t.Error("the run goes on, whose numbers somebody else has used")
 	}
@@ -388,7 +388,7 @@ func TestAnAgentThatEndsIsNoticed(t *testing.T) {
 	n = p.node("node-0.log")
 	p.host.Boot = "another" // as if the agent had been started again
 	p.host.Answers(t.Context(), time.Second)
-	p.gone(n, "another start")
+	p.gone(n, "an earlier start")
 
 	killed := agentProcess(t, url, "k")
 	p = joined(t, url, "k")
@@ -456,7 +456,7 @@ func TestAnEventThatIsLostLosesTheHost(t *testing.T) {
 		t.Fatal("an event of nobody loses the host")
 	}
 	forge(event{Number: 4, Boot: p.host.Boot})
-	p.gone(n, "its events were lost (4 after 2)")
+	p.gone(n, "events of the host were lost: number 4 came after 2")
 }
 
 // If the orchestrator loses its connection to the control plane, all hosts are gone for it.

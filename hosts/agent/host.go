@@ -25,7 +25,7 @@ import (
 // A Run is a run at the control plane. It answers the pings of agents.
 type Run struct {
 	Name  string
-	Stops atomic.Uint64 // see Host
+	Stops atomic.Uint64 // counts stops and continuations, see Host
 	conn  *nats.Conn
 	alive *nats.Subscription
 }
@@ -44,7 +44,7 @@ func NewRun(conn *nats.Conn, name string) (*Run, error) {
 	return r, nil
 }
 
-// Close stops answering: the hosts end the rest of the run.
+// Close stops answering, so the hosts end what is left of the run.
 func (r *Run) Close() { r.alive.Unsubscribe() }
 
 // Clock reads the clock of a host.
@@ -68,7 +68,7 @@ func Find(conn *nats.Conn, within time.Duration) ([]Description, error) {
 		return nil, fmt.Errorf("looking for hosts: %w", err)
 	}
 	found := map[string]Description{}
-	const quiet = 150 * time.Millisecond // no more are expected after this pause
+	const quiet = 150 * time.Millisecond // after a pause of this length, no more answers are expected
 	for late, next := time.Now().Add(within), within; ; next = min(quiet, time.Until(late)) {
 		m, err := sub.NextMsg(next)
 		switch {
@@ -103,19 +103,19 @@ func Describe(conn *nats.Conn, host string, within time.Duration) (d Description
 // A Host is a host that serves the run: a cluster.Host.
 type Host struct {
 	Description
-	Folder string // of the trial on that host
+	Folder string // folder of the trial on that host
 	conn   *nats.Conn
 	run    string
 	inbox  string
 	subs   []*nats.Subscription
-	stops  *atomic.Uint64 // changes of Turns that all hosts of the run have reported
+	stops  *atomic.Uint64 // how often a process of the run on any host was stopped or continued
 
 	mu        sync.Mutex
-	number    uint64 // of the latest order
+	number    uint64 // number of the latest order
 	started   int
-	pending   map[uint64]chan reply // for open answers, by the number of the order
+	pending   map[uint64]chan reply // channels for open answers, by the number of the order
 	processes map[int]*remote
-	events    uint64 // that were received
+	events    uint64 // how many events were received
 	heard     time.Time
 	lost      error // why the host is gone; nil: it is not
 
@@ -157,7 +157,7 @@ func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
 	return h, nil
 }
 
-// leave unsubscribes from the host.
+// leave ends the subscriptions to messages of the host.
 func (h *Host) leave() {
 	for _, sub := range h.subs {
 		sub.Unsubscribe()
@@ -180,7 +180,7 @@ func (h *Host) Clear(ctx context.Context) error {
 	return err
 }
 
-// End makes the host end the rest of the run.
+// End makes the host end what is left of the run.
 func (h *Host) End(ctx context.Context) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doEnd})
 	h.leave()
@@ -263,7 +263,7 @@ func (h *Host) ask(ctx context.Context, within time.Duration, o order) (reply, e
 	}
 }
 
-// forget stops waiting for an answer.
+// forget stops waiting for the answer on a channel.
 func (h *Host) forget(answer chan reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -331,13 +331,14 @@ func (h *Host) onEvent(m *nats.Msg) {
 	case e.Over != "":
 		h.Lose(fmt.Errorf("its agent has ended the run: %s", e.Over))
 	case missing:
-		h.Lose(fmt.Errorf("its events were lost (%d after %d)", e.Number, h.events-1))
+		h.Lose(fmt.Errorf("events of the host were lost: number %d came after %d", e.Number, h.events-1))
 	case p != nil:
 		p.take(&e)
 	}
 }
 
-// Start implements cluster.Host. It does not wait for the process: if it cannot be started, it ends.
+// Start implements cluster.Host. It does not wait for the process. If the process cannot be started, the
+// returned Node ends.
 func (h *Host) Start(c cluster.Command, onOutput func([]byte) []byte) (cluster.Node, error) {
 	p := &remote{host: h, name: c.Name, onOutput: onOutput, ended: make(chan struct{})}
 	h.mu.Lock()
@@ -420,8 +421,8 @@ func (h *Host) Faults(ctx context.Context, decided []byte, clients int) (seen []
 	return a.Text, err
 }
 
-// Cut makes the kernel of the host drop packets of some ports from and to other hosts, and Heal ends that.
-// The number identifies the cut.
+// Cut makes the kernel of the host drop packets of some ports from and to other hosts. Heal ends the cut with
+// that number.
 func (h *Host) Cut(ctx context.Context, number int, ports []uint16) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doCut, Cut: number, Ports: ports})
 	return err
@@ -432,7 +433,7 @@ func (h *Host) Heal(ctx context.Context, number int) error {
 	return err
 }
 
-// Sees reports whether the host sees a text in a file that this orchestrator has written.
+// Sees reports whether the host can read a text in a file that this orchestrator has written.
 func (h *Host) Sees(ctx context.Context, path, text string) bool {
 	a, err := h.ask(ctx, answerLimit, order{Do: doProbe, File: path})
 	return err == nil && string(a.Text) == text

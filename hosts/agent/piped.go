@@ -23,7 +23,7 @@ type Piped struct {
 	Node    []string `json:"node"` // the node program, with its arguments
 }
 
-// Up is what such an agent prints once it can be found, in a frame of package jsonseq.
+// Up is what an agent that a run has started prints once it can be found, in a frame of package jsonseq.
 type Up struct {
 	Up bool `json:"up"`
 }

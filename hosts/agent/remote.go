@@ -52,10 +52,10 @@ func (p *remote) take(e *event) {
 			p.onOutput(b)
 		}
 	case e.Ended != nil:
-		e.Ended.Dismissed = p.dismissed.Load() // if the agent has ended it for another reason, that is trouble
+		e.Ended.Dismissed = p.dismissed.Load() // an end that the agent itself decided is a failure
 		p.uses.Store(&e.Ended.Uses)
 		p.end(e.Ended)
-	case e.Failed != "": // the state of the run is unknown without that order
+	case e.Failed != "": // the order is lost: the state of the run is unknown
 		p.host.Lose(fmt.Errorf("%s did not receive an order: %s", p.name, e.Failed))
 	case e.Turns > 0:
 		p.turns.Store(e.Turns)
@@ -71,8 +71,8 @@ func (p *remote) end(e *ending) {
 	})
 }
 
-// count sets the counters to a snapshot, and returns the bytes after it. After the last snapshot of an ended
-// process, older ones may come: they change nothing.
+// count sets the counters to the snapshot at the beginning of b, and returns the rest of b. It ignores
+// snapshots that come after the last one of an ended process.
 func (p *remote) count(b []byte, last bool) (rest []byte, err error) {
 	p.counting.Lock()
 	defer p.counting.Unlock()

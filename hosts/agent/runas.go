@@ -31,7 +31,7 @@ func (o *Account) Files(do func() error) error {
 	}
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the thread ends with the goroutine: only this thread changes its user
+		runtime.LockOSThread() // never unlocked: the thread, whose user changes, ends with the goroutine
 		err := asFileUser(o)
 		if err == nil {
 			err = do()

@@ -32,14 +32,14 @@ type session struct {
 	agent  *Agent
 	run    string
 	join   Join
-	faults *chaos.SharedState // of the trial, on this host; nil: hosts share memory, or not yet
+	faults *chaos.SharedState // copy of the trial's fault state; nil: shared in memory, or no copy yet
 	began  time.Time
-	number uint64        // of the latest order
+	number uint64        // number of the latest order
 	over   chan struct{} // closed when the session ends
 	once   sync.Once
 
 	mu        sync.Mutex // guards the following fields, and the order of events
-	folder    string     // of the trial; empty: no trial yet
+	folder    string     // folder of the trial; empty: no trial yet
 	processes map[int]*process
 	ports     []*cluster.Port
 	events    uint64
@@ -52,9 +52,9 @@ type session struct {
 type process struct {
 	cluster.Node
 	number  int
-	log     string           // empty: not a node
-	watched *history.Watched // nil: no counters yet
-	turns   uint32           // as last reported
+	log     string           // path of its log; empty: the process is not a node
+	watched *history.Watched // its counters; nil: they are not known yet
+	turns   uint32           // the latest value of Turns that was reported
 	reader  *jsonseq.Reader[json.RawMessage]
 }
 
@@ -169,8 +169,8 @@ func (s *session) begin(o *order) (reply, error) {
 	return reply{Folder: folder}, nil
 }
 
-// followFaults copies the decided state of the faults to this host. The first call in a trial creates the
-// state.
+// followFaults copies the decisions about faults to this host, and returns what its nodes wrote to the copy.
+// The first call in a trial creates the copy.
 func (s *session) followFaults(o *order) (r reply, err error) {
 	if s.faults == nil {
 		if o.Clients < 1 || o.Clients > 1<<20 || s.folder == "" {
@@ -189,7 +189,7 @@ func (s *session) followFaults(o *order) (r reply, err error) {
 	return reply{Text: s.faults.Seen()}, nil
 }
 
-// FaultsFile is the name of the file of the state of faults in the folder of a trial.
+// FaultsFile is the name of the file with the fault state, in the folder of a trial.
 const FaultsFile = "faults"
 
 // clear removes the files of the trial, which were copied elsewhere.
@@ -314,7 +314,7 @@ func (s *session) process(number int) *process {
 func (s *session) hand(o *order) error {
 	p := s.process(o.Process)
 	if p == nil {
-		return nil // its end is reported
+		return nil // the process has ended, and its end is reported anyway
 	}
 	return p.Tell(o.Text)
 }
@@ -438,7 +438,7 @@ func (s *session) end(why string, unplanned bool) {
 		delete(a.runs, s.run)
 		a.past[s.run] = true
 		a.mu.Unlock()
-		if unplanned { // before the processes end without an order
+		if unplanned { // tell the orchestrator before its processes end
 			s.tell(event{Over: why})
 		}
 		s.mu.Lock()
@@ -457,7 +457,7 @@ func (s *session) end(why string, unplanned bool) {
 			p.Release()
 		}
 		if unplanned {
-			a.RunAs.Files(func() error { // nobody else will
+			a.RunAs.Files(func() error { // the orchestrator, which removes it otherwise, is gone
 				return os.RemoveAll(filepath.Join(SharedMemory, s.run))
 			})
 		}
@@ -609,5 +609,5 @@ func (s *session) piece(o *order) (reply, error) {
 	return reply{Piece: b[:n]}, nil
 }
 
-// longestPiece is the most of a file that goes into one message.
+// longestPiece is how many bytes of a file one message carries at most.
 const longestPiece = 512 << 10

@@ -27,22 +27,22 @@ const SocketFile = "control.sock"
 
 // Kinds of requests.
 const (
-	Inject = "inject" // inject all of its faults, or none
+	Inject = "inject" // inject all faults of the request, or no fault
 	Heal   = "heal"   // heal one fault before its time
-	List   = "list"   // only reply
+	List   = "list"   // only reply, with the faults of the trial
 )
 
 // A Request is a request to a run.
 type Request struct {
 	Do     string        `json:"do"`
-	Faults []chaos.Fault `json:"faults,omitempty"` // for Inject: as in a plan, but with times from now
+	Faults []chaos.Fault `json:"faults,omitempty"` // for Inject: faults as in a plan, with times relative to now
 	Number int           `json:"number,omitempty"` // for Heal: number of the fault
 }
 
 // A Reply is the answer to a request.
 type Reply struct {
-	Trial   int              `json:"trial,omitempty"`   // current or last trial; 0: none yet
-	Faults  []chaos.Progress `json:"faults,omitempty"`  // of the trial
+	Trial   int              `json:"trial,omitempty"`   // number of the current or last trial; 0: no trial yet
+	Faults  []chaos.Progress `json:"faults,omitempty"`  // all faults of the trial
 	Numbers []int            `json:"numbers,omitempty"` // for Inject: numbers of the injected faults
 	Refused string           `json:"refused,omitempty"` // why nothing was done; empty: it was done
 	// Later is set if the same request may succeed soon, and Wrong if it never will in this run.

@@ -17,12 +17,12 @@ type Server struct {
 	listener *net.UnixListener
 	path     string
 
-	waits   atomic.Bool // some request waits
+	waits   atomic.Bool // a request waits for its reply
 	mu      sync.Mutex
 	open    bool
 	closed  Reply // reply to all requests while the server is not open
 	waiting []pending
-	conns   map[*net.UnixConn]bool // nil: the run is over
+	conns   map[*net.UnixConn]bool // open connections; nil: the run is over
 	serving sync.WaitGroup
 }
 
@@ -33,7 +33,7 @@ type pending struct {
 }
 
 // NewServer creates the socket in the folder of a run, for this user only, and serves it. The server starts
-// closed, with a reply.
+// closed: every request gets the reply closed.
 func NewServer(folder string, closed Reply) (*Server, error) {
 	short, done, err := shorten(folder)
 	if err != nil {

@@ -104,7 +104,7 @@ const (
 
 // drop returns a rule that drops TCP packets from or to other hosts, if the port at an offset is in a set.
 func (d *direction) drop(set *nftables.Set, offset uint32) []expr.Any {
-	loopback := make([]byte, 2) // in native byte order
+	loopback := make([]byte, 2) // the link type, in native byte order
 	binary.NativeEndian.PutUint16(loopback, unix.ARPHRD_LOOPBACK)
 	return []expr.Any{
 		&expr.Meta{Key: d.device, Register: 1},

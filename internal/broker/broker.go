@@ -19,9 +19,9 @@ import (
 
 // A Config configures a broker.
 type Config struct {
-	Name   string `json:"name"`             // of the server among others; empty: turnstile
+	Name   string `json:"name"`             // name of the server among the brokers; empty: turnstile
 	Listen string `json:"listen,omitempty"` // IP address to listen on; empty: 127.0.0.1
-	Port   int    `json:"port"`             // on that address; 0: any free one
+	Port   int    `json:"port"`             // port on that address; 0: any free port
 	Token  string `json:"token"`            // the credential that clients must show
 	// TLS is the certificate of all brokers of a cluster. Clients and routes must use TLS, and a route demands
 	// the same certificate from the other broker. Nil: no TLS.
@@ -32,8 +32,8 @@ type Config struct {
 // A Routes connects a broker to the other brokers of its cluster. Two brokers have one route between them,
 // which one of them opens, so the messages of a link keep their order.
 type Routes struct {
-	Port  int      `json:"port"`  // on the address of the broker, for others to connect to
-	Peers []string `json:"peers"` // addresses of brokers that this one connects to, repeatedly if it fails
+	Port  int      `json:"port"`  // port on the broker's address, for routes from other brokers
+	Peers []string `json:"peers"` // addresses of brokers to connect to, with retries after a failure
 	// Nowhere is a port without a listener. Brokers advertise it as their address: otherwise they would open
 	// further routes.
 	Nowhere int `json:"nowhere"`
@@ -49,8 +49,8 @@ func NewToken() string {
 	return hex.EncodeToString(b)
 }
 
-// maxPause is longer than any pause of a node. Until then the broker keeps messages that the node has not
-// read, and does not disconnect it, which would lose them.
+// maxPause is longer than any pause of a node. For that long the broker keeps the unread messages of a node,
+// and does not disconnect it, which would lose them.
 const maxPause = 5 * time.Minute
 
 // routeUser is the user name of brokers on routes.
@@ -93,9 +93,9 @@ func (c *Config) addRoutes(o *server.Options) {
 	o.Cluster = server.ClusterOpts{
 		Name: "turnstile", Host: o.Host, Port: r.Port, Username: routeUser, Password: c.Token,
 		AuthTimeout: 60, NoAdvertise: true, Advertise: AddressAt(o.Host, r.Nowhere),
-		PoolSize:      -1, // the routes of a pool would come and go one by one
+		PoolSize:      -1, // no pool: its routes would connect and disconnect one by one
 		WriteDeadline: maxPause,
-		MaxPingsOut:   int(maxPause / (10 * time.Second)), // a ping is sent every 30 s
+		MaxPingsOut:   int(maxPause / (10 * time.Second)), // more than maxPause: a route is pinged every 30 s
 		Compression:   server.CompressionOpts{Mode: server.CompressionOff},
 	}
 	for _, peer := range r.Peers {
@@ -119,7 +119,7 @@ func Start(c Config) (*server.Server, error) {
 	if c.Routes != nil {
 		ports = append(ports, c.Routes.Port)
 	}
-	for _, port := range ports { // the server itself would retry forever
+	for _, port := range ports { // checked here, since the server would retry forever
 		if err := CanListenAt(net.JoinHostPort(o.Host, strconv.Itoa(port))); err != nil {
 			return nil, fmt.Errorf("the broker cannot listen: %w", err)
 		}

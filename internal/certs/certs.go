@@ -65,7 +65,7 @@ var ErrPin = errors.New("the certificate at the other end is not the one that is
 // Pinned returns a TLS configuration that accepts only the certificate with a pin.
 func Pinned(pin string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13,
-		InsecureSkipVerify: true, // VerifyConnection decides instead
+		InsecureSkipVerify: true, // VerifyConnection checks the certificate instead
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 0 || Pin(s.PeerCertificates[0]) != pin {
 				return ErrPin

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Limits are what a process may use together with the others of its groups; 0: no limit.
+// Limits are what a process and the other processes of its groups may use together; 0: no limit.
 type Limits struct {
 	CPUs    float64 // in processors
 	Memory  uint64  // bytes
@@ -65,7 +65,7 @@ func limitsAt(root fs.FS, dir, controller string) (l Limits) {
 	case "cpu":
 		l.CPUs = share(file("cpu.cfs_quota_us"), file("cpu.cfs_period_us"))
 	case "memory":
-		// Without a limit, it is the greatest multiple of a page.
+		// Without a limit, the file has the greatest multiple of the page size.
 		if l.Memory = number(file("memory.limit_in_bytes")); l.Memory > math.MaxInt64-1<<20 {
 			l.Memory = 0
 		}
@@ -112,7 +112,7 @@ func memberships(text string) map[string]string {
 type mount struct {
 	controllers []string
 	root        string // the group that is mounted
-	at          string // without the leading slash
+	at          string // where it is mounted, without the leading slash
 }
 
 // mounts returns where control groups are mounted, from /proc/self/mountinfo: see proc(5).
@@ -129,7 +129,7 @@ func mounts(text string) (found []mount) {
 		case "cgroup2":
 			m.controllers = []string{unified}
 		case "cgroup":
-			m.controllers = strings.Split(source[2], ",") // with mount options, which match no controller
+			m.controllers = strings.Split(source[2], ",") // also mount options, which match no controller
 		default:
 			continue
 		}

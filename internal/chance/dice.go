@@ -18,31 +18,31 @@ type Purpose uint64
 const (
 	ForTrial    Purpose = iota + 1 // the seed of the count-th trial
 	ForThink                       // how long a client thinks before its count-th request
-	ForHold                        // how long it holds
+	ForHold                        // how long a client stays inside after its count-th request
 	ForArrival                     // the time between the count-th arrival and the one before
-	ForTimer                       // when in its range a machine's timer expires
-	ForChoice                      // the answer of Env.Choose
+	ForTimer                       // when a machine's timer expires, within its range
+	ForChoice                      // what Env.Choose returns
 	ForDelay                       // the delay of the count-th message of a link
-	ForNode                        // which node asks next
+	ForNode                        // which node is next, to request or in a shuffle
 	ForLoss                        // whether the count-th message of a link is lost
-	ForCopy                        // whether it arrives twice
-	ForResource                    // which of several resources is asked for next, and the dice of each
+	ForCopy                        // whether the count-th message of a link arrives twice
+	ForResource                    // which resource a client requests next, and the dice of each resource
 	ForUnits                       // whether the count-th request wants all units
-	ForFault                       // the draws of the count-th fault of a plan
-	ForVictim                      // its victim
-	ForJitter                      // how much later it begins
+	ForFault                       // the random choices of the count-th fault of a plan
+	ForVictim                      // the victims of a fault, by a shuffle of the nodes
+	ForJitter                      // how much later than planned a fault begins
 	ForReorder                     // the delay of the count-th message of a link that may be overtaken
-	ForBurst                       // whether it changes the state of a link that loses in bursts
+	ForBurst                       // whether a message changes the state of a link that loses in bursts
 	ForPlan                        // the count-th decision of a random plan
-	ForCampaign                    // the runs of a campaign
-	ForCalm                        // the order of its runs without faults
+	ForCampaign                    // the random choices of a campaign of runs
+	ForCalm                        // the order of runs without faults
 	ForPoll                        // when a node first polls
 )
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.
 type Roll struct {
 	Purpose Purpose
-	Link    uint64 // the two nodes, as linkOf makes it: twice the same unless it is about a link
+	Link    uint64 // from linkOf: both ends of the link; for a decision at one node, that node twice
 	Kind    uint64
 	Count   uint64
 } // four words: the compiler keeps no larger struct in registers

@@ -13,14 +13,14 @@ import (
 // the constant 0.
 type Distribution struct {
 	shape shape
-	a, b  time.Duration    // the two numbers of the shape
-	draws *[]time.Duration // for measured; never changed
+	a, b  time.Duration    // the parameters of the shape
+	draws *[]time.Duration // for the shape measured: the measured durations; never changed
 }
 
 type shape uint8
 
 const (
-	constant    shape = iota // a
+	constant    shape = iota // always a
 	uniform                  // from a to b
 	exponential              // of mean a
 	normal                   // of mean a and standard deviation b, cut off at zero
@@ -33,7 +33,7 @@ var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "lo
 	"measured"}
 
 // Longest is the longest duration that is drawn, 100 years: sums of such times do not overflow. Only
-// log-normal and Pareto distributions reach it, since the numbers of a distribution are at most mostNumber.
+// log-normal and Pareto distributions reach it, since all parameters are at most mostNumber.
 const (
 	Longest    = 100 * 365 * 24 * time.Hour
 	mostNumber = 24 * time.Hour
@@ -250,7 +250,7 @@ func (s Distribution) String() string {
 	return fmt.Sprintf("%s:%v,%v", shapeNames[s.shape], s.a, s.b)
 }
 
-// Set is ParseDistribution in place. Set, String and Type implement pflag.Value.
+// Set sets s to what ParseDistribution reads. Set, String and Type implement pflag.Value.
 func (s *Distribution) Set(text string) (err error) {
 	*s, err = ParseDistribution(text)
 	return err
@@ -262,7 +262,7 @@ func (s *Distribution) Type() string { return "distribution" }
 // MarshalText writes the distribution as ParseDistribution reads it.
 func (s Distribution) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText is ParseDistribution in place.
+// UnmarshalText sets s to what ParseDistribution reads.
 func (s *Distribution) UnmarshalText(text []byte) error { return s.Set(string(text)) }
 
 // zipfWeight returns the weight of the k-th thing, from 1: k to the power of -s.

@@ -8,10 +8,10 @@ import "math"
 
 // ln returns the natural logarithm of a number of at least 2^-1022, to two units in the last place. With x =
 // 2^k m, m near 1, and c the first bits of m, ln(x) = k ln(2) + ln(c) + ln(1+r), where r = (m-c)/c is tiny.
-// ln(c) and 1/c are in a table, since it is computed for every message of a simulated run.
+// ln(c) and 1/c are in a table, since ln is computed for every message of a simulated run.
 func ln(x float64) float64 {
 	const (
-		ln2Hi = 6.93147180369123816490e-01 // ends with enough zeros that k times it is exact
+		ln2Hi = 6.93147180369123816490e-01 // its last bits are zero, so that k*ln2Hi is exact
 		ln2Lo = 1.90821492927058770002e-10
 	)
 	b := math.Float64bits(x)
@@ -22,7 +22,7 @@ func ln(x float64) float64 {
 	c := &lnTable[first-lnFirst]
 	r := float64((math.Float64frombits(m) - math.Float64frombits(first<<lnShift)) * c.inverse)
 	r2 := float64(r * r)
-	high := float64(r*(1./5)) - 1./4 - float64(r2*(1./6)) // of the series r - r²/2 + r³/3 - r⁴/4 + r⁵/5 - r⁶/6
+	high := float64(r*(1./5)) - 1./4 - float64(r2*(1./6)) // last terms of r - r²/2 + r³/3 - r⁴/4 + r⁵/5 - r⁶/6
 	tail := float64(r2 * (float64(r*(1./3)) - 1./2 + float64(r2*high)))
 	return float64(k*ln2Hi) + c.ln + (r + (tail + float64(k*ln2Lo)))
 }
@@ -36,7 +36,7 @@ const (
 
 var lnTable = makeLnTable()
 
-type lnRow struct{ ln, inverse float64 } // of c
+type lnRow struct{ ln, inverse float64 } // ln(c) and 1/c, for a c of the table
 
 func makeLnTable() (table [257]lnRow) {
 	for i := range table {
@@ -57,8 +57,8 @@ func lnSeries(c float64) float64 {
 	return 2 * s * sum
 }
 
-// exp returns e to the power of a number of moderate size, to some 15 digits: 2^k times the series for the
-// rest.
+// exp returns e to the power of x, a number of moderate size, to some 15 digits. With x = k ln(2) + r, it is
+// 2^k times the series of e to the power of r.
 func exp(x float64) float64 {
 	k := math.Floor(float64(x/math.Ln2) + 0.5)
 	r := x - float64(k*math.Ln2)

@@ -3,11 +3,11 @@ package ddmin
 
 import "slices"
 
-// Reduce returns a part of items that still fails, and from which no sequence of at most so many neighbours
-// can be left out. fails reports whether some items, in their order, fail; all items together must.
+// Reduce returns a part of items that still fails. It no longer fails if at most neighbours adjacent items
+// are left out. fails reports whether some items, in their order, fail; all items together must.
 //
-// It halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating
-// failure-inducing input", IEEE Transactions on Software Engineering 28(2), 2002.
+// It halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing
+// input", IEEE Transactions on Software Engineering 28(2), 2002.
 func Reduce[T any](items []T, neighbours int, fails func([]T) bool) []T {
 	if len(items) == 0 || fails(nil) {
 		return nil

@@ -82,7 +82,7 @@ func judge(events io.Reader, packages []string, out io.Writer) (mayFlake bool, e
 		inside := func(other test) bool {
 			return other.Package == t.Package && strings.HasPrefix(other.Test, t.Test+"/")
 		}
-		if !slices.ContainsFunc(failed, inside) { // else it failed because a subtest did
+		if !slices.ContainsFunc(failed, inside) { // not a test that failed because of a subtest
 			fmt.Fprintf(out, "FLAKY %s %s\n%s", t.Package, t.Test, said[t])
 		}
 		if why := never(t, said[t], packages); why != "" {

@@ -22,7 +22,7 @@ func Micros(f figure.Figure) string {
 	})
 }
 
-// Unit returns a suitable unit for so many microseconds: its length in these, and its name after a space.
+// Unit returns a suitable unit for us microseconds: its length in microseconds, and its name after a space.
 func Unit(us float64) (of float64, name string) {
 	switch {
 	case us >= 999_500:
@@ -53,7 +53,7 @@ func significant(x float64) string {
 	return strconv.FormatFloat(x, 'f', places, 64)
 }
 
-// Plain prints a figure to so many decimal places.
+// Plain prints a figure to a number of decimal places.
 func Plain(f figure.Figure, places int) string {
 	return shown(f, func(x float64) string { return strconv.FormatFloat(x, 'f', places, 64) })
 }
@@ -71,7 +71,7 @@ func Rate(f figure.Figure) string {
 	})
 }
 
-// OutOf prints n, and "n of of" if they differ.
+// OutOf prints n as part of a total, such as "3 of 5", or n alone if it is the total.
 func OutOf(n, of int) string {
 	if n == of {
 		return strconv.Itoa(n)

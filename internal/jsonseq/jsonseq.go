@@ -9,7 +9,7 @@ const (
 	end   = '\n'
 )
 
-// longest is more than any JSON has: a longer frame is other text.
+// longest is the size in bytes at which a frame counts as other text: no JSON here is so long.
 const longest = 1 << 24
 
 // Encode returns v as JSON in its frame.
@@ -35,7 +35,7 @@ func (r *Reader[T]) Sift(piece []byte) (rest []byte) {
 		case len(r.begun) == 0 && c != begin:
 			rest = append(rest, c)
 			continue
-		case c == begin: // the frame before was other text
+		case c == begin: // the frame before was not ended: it is other text
 			rest = append(rest, r.begun...)
 			r.begun = r.begun[:0]
 		}

@@ -31,7 +31,7 @@ const Drift = 1200e-6
 // at Returned. Sent and Returned are times of the reference's clock, the others of the host's.
 type Exchange struct {
 	Sent, Received, Answered, Returned int64
-	// Error bounds the sum of the errors of reading both clocks; for anchors, the anchors of both hosts.
+	// Error bounds the sum of the errors of reading both clocks.
 	Error int64
 }
 
@@ -41,7 +41,7 @@ func (x Exchange) offsets() (low, high int64) {
 	return x.Answered - x.Returned - slack, x.Received - x.Sent + slack
 }
 
-// drifted returns by how much an offset may change in a time.
+// drifted returns by how much an offset may change in a length of time.
 func drifted(time int64) int64 { return int64(math.Ceil(Drift * float64(time))) }
 
 // A Stretch is the time from From to To, by the reference's clock.
@@ -59,7 +59,7 @@ type Estimator struct {
 // A point is the middle of an exchange.
 type point struct {
 	at              int64 // by the reference's clock
-	sent, returned  int64 // its beginning and its end
+	sent, returned  int64 // when the exchange began and ended
 	ownLow, ownHigh int64 // the range of the offset by this exchange
 	low, high       int64 // the range of the offset by all exchanges
 	jumped          bool  // the offset between the point before and this one is unknown
@@ -68,7 +68,7 @@ type point struct {
 func (p *point) offset() int64 { return p.low + (p.high-p.low)/2 }
 func (p *point) bound() int64  { return (p.high-p.low)/2 + 1 }
 
-// reaches returns the range of the offset at another time, by a point.
+// reaches returns the range of the offset at another time, as far as a point determines it.
 func (p *point) reaches(at int64) (low, high int64) {
 	grown := drifted(max(at-p.at, p.at-at))
 	return p.low - grown, p.high + grown
@@ -148,7 +148,7 @@ func (e *Estimator) jump(p *point) {
 	if kept == len(e.points) {
 		return
 	}
-	e.points = e.points[:kept] // the dropped ones have narrowed earlier ranges, so compute these again
+	e.points = e.points[:kept] // dropped points have narrowed earlier ranges: compute these again
 	first := kept - 1
 	for first > 0 && !e.points[first].jumped {
 		first--
@@ -223,7 +223,7 @@ func (e *Estimator) Jumps() (all []Stretch) {
 // Pieces returns the offset from one time to another, by the reference's clock, as straight lines; nil
 // without exchanges.
 func (e *Estimator) Pieces(from, to int64) (all Pieces) {
-	var end int64 // of the known pieces so far
+	var end int64 // the end of the known pieces so far
 	for first, last := 0, 0; first < len(e.points); first = last + 1 {
 		for last = first; last+1 < len(e.points) && !e.points[last+1].jumped; {
 			last++
@@ -245,16 +245,16 @@ func (e *Estimator) Pieces(from, to int64) (all Pieces) {
 	return all
 }
 
-// forever is the bound of an unknown time.
+// forever is the bound of an offset that is unknown.
 const forever = 1 << 60
 
-// run returns the offset between two jumps, and until when it is known; nil if that is no time.
+// run returns the offset between two jumps, and until when it is known; nil if it is known at no time.
 func (e *Estimator) run(first, last int, from, to int64) (all Pieces, until int64) {
 	a, b := &e.points[first], &e.points[last]
-	// A reading of the host's clock at from may be of an earlier time, within the bound.
+	// The time of the host's clock at from may convert to an earlier time, by at most the bound.
 	begin := from - a.bound() - drifted(max(0, a.at-from))
 	if first > 0 {
-		begin = a.returned + a.bound() // readings of the host's clock from then on are after the jump
+		begin = a.returned + a.bound() // from then on, readings are certainly after the jump
 	} else if begin < a.at {
 		all = append(all, Piece{From: begin, Offset: a.offset(), Bound: a.bound() + drifted(a.at-begin)})
 	}
@@ -330,9 +330,9 @@ func (p *Piece) Sound() bool { return p.Rate > -1 && p.Rate < math.MaxInt32 && p
 // Pieces are the offset of a host over a time, in the order of time.
 type Pieces []Piece
 
-// Reference returns the reference's time when the host's clock shows a time, and the piece of that time; nil:
-// before the first piece, whose line it uses. p must not be empty. It is monotonic: later times give later
-// ones.
+// Reference returns the reference's time when the host's clock shows a time, and the piece of that time.
+// Before the first piece it uses the line of that piece, and in is nil. p must not be empty. Later times of
+// the host give later times of the reference.
 func (p Pieces) Reference(host int64) (at int64, in *Piece) {
 	i, found := slices.BinarySearchFunc(p, host, func(p Piece, host int64) int {
 		return int(min(1, max(-1, p.From+p.Offset-host)))

@@ -15,7 +15,7 @@ import (
 func Descendants(pid int) (all []int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {
-		text, _ := os.ReadFile(list) // it fails if the thread has ended
+		text, _ := os.ReadFile(list) // the read fails if the thread has ended
 		for _, word := range strings.Fields(string(text)) {
 			if child, err := strconv.Atoi(word); err == nil {
 				all = append(append(all, child), Descendants(child)...)

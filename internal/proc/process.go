@@ -22,7 +22,7 @@ import (
 // process: the signal that ends them with their parent is bound to that thread.
 type Launcher struct {
 	jobs  chan func()
-	kills int           // how many processes the kernel had killed for lack of memory before
+	kills int           // kills by the kernel for lack of memory, before the launcher was made
 	drain time.Duration // see drainLimit
 	as    *syscall.Credential
 }
@@ -35,7 +35,7 @@ func (l *Launcher) As(uid, gid uint32) { l.as = &syscall.Credential{Uid: uid, Gi
 func NewLauncher() *Launcher {
 	l := &Launcher{jobs: make(chan func()), kills: readKills(), drain: drainLimit}
 	go func() {
-		runtime.LockOSThread() // and never unlock
+		runtime.LockOSThread() // never unlocked: no other goroutine uses the thread
 		for job := range l.jobs {
 			job()
 		}
@@ -45,15 +45,15 @@ func NewLauncher() *Launcher {
 
 // A Command is a process to be started.
 type Command struct {
-	Name    string   // of the process, for people
+	Name    string   // name of the process, for people
 	Program []string // the program and its arguments
-	Env     []string // variables beside the environment of this process
-	Input   []byte   // written to its standard input, which stays open
+	Env     []string // variables in addition to the environment of this process
+	Input   []byte   // written to the standard input of the process, which stays open
 	// Stdin and Stdout are pipes of the caller, which keeps the other ends; nil: the launcher makes them, and
-	// its output is standard output and error together.
+	// the output of the process is standard output and error together.
 	Stdin, Stdout *os.File
 	Files         []*os.File // further open files, from descriptor 3 on
-	// Shares means that it is in the process group of this process: signals to the group reach both.
+	// Shares means that the process joins the process group of this one: signals to the group reach both.
 	Shares bool
 	// OnOutput receives the output of the process as it comes, and returns the part to keep for its Fate. It
 	// must not block. Nil: keep all.
@@ -64,16 +64,16 @@ type Command struct {
 type Process struct {
 	name   string
 	cmd    *exec.Cmd
-	own    bool // it has a group of its own
+	own    bool // the process has a process group of its own
 	exit   exit
-	input  *os.File        // its standard input, whose end ends it; nil: the caller has it
-	raw    syscall.RawConn // of input
+	input  *os.File        // pipe to its standard input; closing it ends the process; nil: the caller has it
+	raw    syscall.RawConn // raw connection of input
 	output *os.File
 	tail   tail
 	ended  chan struct{}
 	err    error         // how it ended: nil for an exit status of 0
-	fate   Fate          // after it has ended
-	kills  int           // Launcher.kills
+	fate   Fate          // set when the process has ended
+	kills  int           // the value of Launcher.kills
 	turns  atomic.Uint32 // see Turns
 
 	dismissed atomic.Bool
@@ -81,14 +81,14 @@ type Process struct {
 
 // A Fate is how a process ended.
 type Fate struct {
-	Well      bool      // with status 0
-	Killed    bool      // by SIGKILL
-	Dismissed bool      // on purpose, which is no failure
+	Well      bool      // it exited with status 0
+	Killed    bool      // SIGKILL ended it
+	Dismissed bool      // it was ended on purpose, which is no failure
 	Gone      bool      // its host is gone: its end is unknown, and it counts as killed
 	Heard     time.Time // if Gone: when its host was last heard of
 	Status    int       // its exit status; -1: a signal has ended it
-	How       string    // in words, with the reason if known
-	Says      string    // How, with its last output
+	How       string    // how it ended in words, with the reason if known
+	Says      string    // How, and the last output of the process
 }
 
 const (
@@ -155,7 +155,7 @@ func (p *Process) pipes(c *Command) (output *os.File, err error) {
 	return output, nil
 }
 
-// close closes our ends of its pipes.
+// close closes the ends of the pipes that this process has.
 func (p *Process) close() (err error) {
 	for _, f := range []*os.File{p.input, p.output} {
 		if f != nil {
@@ -204,7 +204,7 @@ func (p *Process) Tell(b []byte) error {
 	return nil
 }
 
-// watch waits until the process has ended, and then until its output is read, at most for drain.
+// watch waits until the process has ended, and then, for drain at most, until its output is read.
 func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	read := make(chan struct{})
 	go func() {
@@ -240,7 +240,7 @@ func (p *Process) read(onOutput func([]byte) []byte) {
 // how the process ended.
 func (p *Process) reap() error {
 	if p.exit.await() && p.own {
-		syscall.Kill(-p.Pid(), syscall.SIGKILL) // no other process can have this number until Wait
+		syscall.Kill(-p.Pid(), syscall.SIGKILL) // until Wait, no other process can have this ID
 	}
 	return p.cmd.Wait()
 }
@@ -257,14 +257,14 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // Fate returns how the process ended. It may be called once Ended is closed.
 func (p *Process) Fate() Fate { return p.fate }
 
-// Turns counts the stops and continuations that NoticeStops has seen. If the number is odd, it is stopped.
+// Turns counts the stops and continuations that NoticeStops has seen. If it is odd, the process is stopped.
 func (p *Process) Turns() uint32 { return p.turns.Load() }
 
 // Printed returns the beginning and the end of the output of the process that was kept so far.
 func (p *Process) Printed() string { return p.tail.String() }
 
-// Signal sends a signal to the process, and SIGSTOP and SIGCONT to all of its own group. The error is
-// os.ErrProcessDone if it has ended.
+// Signal sends a signal to the process. SIGSTOP and SIGCONT go to its whole process group, if that is its
+// own. The error is os.ErrProcessDone if the process has ended.
 func (p *Process) Signal(s syscall.Signal) error {
 	err := p.cmd.Process.Signal(s)
 	if err == nil && p.own && (s == syscall.SIGSTOP || s == syscall.SIGCONT) {
@@ -397,7 +397,7 @@ func readKills() int {
 // Output runs a short program, and returns its output, with its standard error if both is true. The program
 // ends with this process, even if that is killed.
 func Output(cmd *exec.Cmd, both bool) ([]byte, error) {
-	runtime.LockOSThread() // the signal follows the thread that starts the program
+	runtime.LockOSThread() // the program gets the signal when the thread that started it ends
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dying()
 	if both {

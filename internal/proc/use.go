@@ -18,7 +18,7 @@ func (p *Process) CPUTime() (time.Duration, bool) {
 	}
 }
 
-// PeakResidentKB returns the peak of its resident memory, in units of 1024 bytes, while it is up.
+// PeakResidentKB returns the peak of the resident memory of a running process, in units of 1024 bytes.
 func (p *Process) PeakResidentKB() (int64, bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUTime returns the CPU time of a process. It reads its CPU clock, since /proc has only units of 10 ms.
+// CPUTime returns the CPU time of a process, by its CPU clock: /proc has only units of 10 ms.
 func CPUTime(pid int) (time.Duration, bool) {
 	const scheduled = 2 // CPUCLOCK_SCHED
 	var t unix.Timespec

@@ -1,9 +1,9 @@
-// Published makes the sets of results/published/ by one commit. `make published` calls it in the root of a
+// Published makes the sets of results/published/ at one commit. `make published` calls it in the root of a
 // clone, after make build and make services:
 //
 //	published [-work dist/sets] [-sets processes,services] [-dry]
 //
-// Runs and their histories are made below the folder -work, and are archived there: those are assets of a
+// Runs and their histories are made below the folder -work, and archived there: the archives are assets of a
 // release. As soon as a set is whole, its tables and report are copied to results/published/. The same call
 // goes on after an interruption, and leaves out the sets that this commit made. With -dry it prints how many
 // runs each set takes and how long, and makes none.
@@ -26,10 +26,10 @@ import (
 type set struct {
 	name  string
 	about string     // what its README says
-	calls [][]string // each goes on with its earlier runs, or writes table
-	table string     // a call writes it anew, and is over once it exists; empty: calls go on
-	split string     // the flag of what a call is made for, one at a time, and the tables are joined
-	each  []string   // what the flag takes; nil: every algorithm
+	calls [][]string // each call continues its earlier runs, or writes table
+	table string     // file that a call writes; if it exists, the call is done; empty: no such file
+	split string     // a flag: each call is made once for each value of it, and the tables are joined
+	each  []string   // values of that flag; nil: all algorithms
 }
 
 const folder = "results/published"
@@ -48,7 +48,7 @@ var sets = []set{
 		table: "split-brain.csv", calls: [][]string{{"split-brain", "--simulated", "--seed", "1"}}},
 	{name: "split-brain-processes", about: "Every scheme of election, cut in two, in processes",
 		table: "split-brain.csv", calls: [][]string{{"split-brain", "--seed", "1"}}},
-	{name: "services", about: "Locks that people use, beside algorithms and locks of one machine",
+	{name: "services", about: "Lock services such as etcd, beside algorithms and locks of one machine",
 		calls: [][]string{{"sweep", folder + "/services.yaml"}, {"sweep", folder + "/services-open.yaml"}}},
 	{name: "failover", about: "How long services take until the next client enters after a fault",
 		table: "failover.csv", split: "--only",
@@ -81,13 +81,13 @@ func main() {
 // A maker makes sets below a folder.
 type maker struct {
 	work   string
-	sets   []set  // those to make
-	commit string // of the tree
+	sets   []set  // the sets to make
+	commit string // the commit of the tree
 }
 
 const orchestrator = "bin/orchestrator"
 
-// pick takes the named sets, or all, less those in the tree that this commit made.
+// pick takes the named sets, or all. It leaves out sets in the tree that this commit made.
 func (m *maker) pick(names string) error {
 	algorithms, err := list()
 	if err != nil {
@@ -105,7 +105,8 @@ func (m *maker) pick(names string) error {
 		if names != "" && !slices.Contains(strings.Split(names, ","), s.name) {
 			continue
 		}
-		if readme, _ := os.ReadFile(filepath.Join(folder, s.name, "README.md")); string(readme) == s.readme(m.commit) {
+		readme, _ := os.ReadFile(filepath.Join(folder, s.name, "README.md"))
+		if string(readme) == s.readme(m.commit) { // this commit made it
 			continue
 		}
 		if s.split != "" && s.each == nil {
@@ -164,7 +165,7 @@ type planned struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// dryRun asks a call how many runs it would make. If a set is split, it leaves out the calls that are over.
+// dryRun asks a call how many runs it would make. If a set is split, it leaves out the calls that are done.
 func (m *maker) dryRun(s set, call []string) (p planned, err error) {
 	call = append(slices.Clip(call), "--set", s.name, "--results", m.work, "--dry-run", "--json")
 	if s.split != "" {
@@ -282,7 +283,7 @@ func (m *maker) call(args []string, more ...string) error {
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	fmt.Printf("\n$ %s\n", strings.Join(cmd.Args, " "))
 	err := cmd.Run()
-	const judged = 3 // the last status of a verdict
+	const judged = 3 // the highest exit status of a verdict
 	if status := cmd.ProcessState.ExitCode(); err != nil && (status < 0 || status > judged) {
 		return fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
 	}

@@ -15,8 +15,8 @@ type Relay struct {
 	Address string // host:port; Start replaces port 0 by a free one
 	// Dial dials the connection for an accepted one. On an error, the accepted one is closed.
 	Dial func(ctx context.Context, taken net.Conn) (net.Conn, error)
-	// Pass forwards the bytes from one end; up: from the client. It returns nil when that end has ended; then
-	// the other may still send. On an error both ends are closed. Stop cancels the context. nil: copy the bytes.
+	// Pass forwards the bytes from one end; up: from the client. It returns nil when that end has ended; the
+	// other end may still send. On an error both ends are closed. Stop cancels the context. nil: copy the bytes.
 	Pass func(ctx context.Context, to, from net.Conn, up bool) error
 
 	mu       sync.Mutex
@@ -75,7 +75,7 @@ func (r *Relay) accept(ctx context.Context, l net.Listener) {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // such as too many open files
+		case err != nil: // an error that may pass, such as too many open files
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A file is one of an archive. Its name is relative to the folder of the archive.
+// A file is a file of an archive. Its name is relative to the folder of the archive.
 type file struct {
 	name string
 	mode int64

@@ -24,7 +24,7 @@ import (
 type release struct {
 	version string
 	stamp   string    // flags of the linker that name the commit
-	date    time.Time // of the commit; every file has it
+	date    time.Time // date of the commit, which all files get
 }
 
 // platforms are the platforms of the archives.

@@ -157,7 +157,7 @@ func compare(ctx context.Context, base string, rounds int, only string, stdout i
 	return table.Print(stdout)
 }
 
-// leastOf measures a subject in both trees, in turn, and returns the least of each; 0: the tree lacks it.
+// leastOf measures a subject in both trees, in turn, and returns the least cost in each; 0: no such subject.
 func leastOf(m *meter, s subject, trees [2]*tree, rounds int) (least [2]float64, err error) {
 	for round := range rounds {
 		for i, t := range trees {

@@ -47,13 +47,13 @@ func (m *meter) cost(folder, name string, args ...string) (cost float64, out str
 	}
 	var printed bytes.Buffer
 	cmd := exec.CommandContext(m.ctx, name, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it stops its own processes
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the command stops its processes
 	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, &printed, &printed
 	if err := cmd.Run(); err != nil {
 		return 0, "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, printed.String())
 	}
 	if !m.perf {
-		s := cmd.ProcessState // includes the children that it has waited for
+		s := cmd.ProcessState // of the command, and of the children that it has waited for
 		return float64(s.UserTime() + s.SystemTime()), printed.String(), nil
 	}
 	text, err := os.ReadFile(count)

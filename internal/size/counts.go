@@ -17,13 +17,13 @@ import (
 type Count struct {
 	What string
 	N    int
-	Of   string // which, or where most of them are
+	Of   string // names the things, or the place with most of them
 }
 
 // sources are the Go files of packages, without tests.
 type sources struct {
 	files *token.FileSet
-	of    map[string]map[string]*ast.File // by folder, and then by name
+	of    map[string]map[string]*ast.File // files by folder, and then by name
 }
 
 // parse reads all Go files of a repository, except tests and testdata.
@@ -93,7 +93,7 @@ func (s *sources) each(do func(dir, file string, n ast.Node)) {
 	}
 }
 
-// setting returns the files that set a field of a name.
+// setting returns the files that set a field with a given name.
 func (s *sources) setting(field string) (all []string) {
 	s.each(func(_, file string, n ast.Node) {
 		pair, is := n.(*ast.KeyValueExpr)
@@ -255,7 +255,7 @@ func (s *sources) usesOf(dir string) map[string]map[string]bool {
 		}
 		from, to := path.Base(s.files.Position(id.Pos()).Filename), path.Base(s.files.Position(of.Pos()).Filename)
 		if of.Parent() != nil && of.Parent() != pkg.Scope() || from == to {
-			continue // it is local
+			continue // the name is local, or the file itself declares it
 		}
 		if uses[from] == nil {
 			uses[from] = map[string]bool{}

@@ -30,10 +30,10 @@ const record = ".ci/size"
 
 // A Room has the figures of a folder.
 type Room struct {
-	Lines int    `yaml:"lines"` // of Go outside tests and testdata
+	Lines int    `yaml:"lines"` // lines of Go outside tests and testdata
 	Tests int    `yaml:"-"`     // lines of tests
-	Files int    `yaml:"files"` // of Go outside tests and testdata
-	Names int    `yaml:"names"` // exported at package level
+	Files int    `yaml:"files"` // files of Go outside tests and testdata
+	Names int    `yaml:"names"` // exported names at package level
 	Words int    `yaml:"words,omitempty"`
 	Why   string `yaml:"why,omitempty"` // the reason of the last rise
 }
@@ -194,11 +194,11 @@ func Rises(rooms, known map[string]Room) (all []string) {
 // write writes the record.
 func write(rooms, known map[string]Room, why string) error {
 	var rises []string
-	if len(known) > 0 { // else it is the first record
+	if len(known) > 0 { // if there is a record already
 		rises = Rises(rooms, known)
 	}
 	if len(rises) > 0 && why == "" {
-		return fmt.Errorf("these rooms grew, and no reason is given (make size UPDATE=1 WHY='...'):\n%s",
+		return fmt.Errorf("these folders grew, and no reason was given (make size UPDATE=1 WHY='...'):\n%s",
 			strings.Join(rises, "\n"))
 	}
 	for name, r := range rooms {

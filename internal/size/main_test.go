@@ -25,7 +25,7 @@ func TestRooms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rises := Rises(rooms, known); len(rises) > 0 {
-		t.Errorf("rooms are larger than %s says: delete, or say why (make size UPDATE=1 WHY='...'):\n%s", record,
+		t.Errorf("folders are larger than %s says: delete, or say why (make size UPDATE=1 WHY='...'):\n%s", record,
 			strings.Join(rises, "\n"))
 	}
 	for name := range known {

@@ -7,7 +7,7 @@ import "time"
 type Clock struct {
 	at    int64   // when it was last set, in true time
 	shows int64   // what it showed then
-	rate  float64 // at which it runs
+	rate  float64 // how fast it runs, relative to true time
 }
 
 // New returns a correct clock.
@@ -15,7 +15,7 @@ func New() Clock { return Clock{rate: 1} }
 
 // Now returns what the clock shows at a true time.
 func (c Clock) Now(at int64) int64 {
-	if c.rate == 1 { // without rounding
+	if c.rate == 1 { // exact, without rounding
 		return c.shows + at - c.at
 	}
 	return c.shows + int64(float64(at-c.at)*c.rate)

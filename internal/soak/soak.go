@@ -32,7 +32,7 @@ func Sample[T any](rows []T) []T {
 // cases of one behaviour, and each take a process or more.
 func Few[T any](rows []T) []T { return Pick(every(8, rows), rows, rows) }
 
-// every returns one of n rows, from the second on.
+// every returns every n-th row, from the second row on.
 func every[T any](n int, rows []T) []T {
 	if len(rows) < 2 {
 		return rows

@@ -39,8 +39,8 @@ func Median(x []float64) Estimate {
 	return Estimate{center, s.Lo, s.Hi, s.Confidence}
 }
 
-// MedianOf returns the median of figures. It is unknown if figures is empty or one is unknown, and a lower
-// bound if a figure up to it is one.
+// MedianOf returns the median of figures. It is unknown if figures is empty or has an unknown one, and a
+// lower bound if a figure at or below the median is a bound.
 func MedianOf(figures []figure.Figure) figure.Figure {
 	values := make([]float64, len(figures))
 	for i, f := range figures {
@@ -86,8 +86,8 @@ func LeastP(m, n int) float64 {
 	return min(1, 2/draws)
 }
 
-// Enough returns the least size of samples that can show a difference among so many comparisons with Holm's
-// correction: LeastP times the comparisons is below Level.
+// Enough returns the least size of samples that can show a difference in a number of comparisons, with the
+// correction of Holm: LeastP times the comparisons is below Level.
 func Enough(comparisons int) (n int) {
 	for n = 1; LeastP(n, n)*float64(comparisons) >= Level; n++ {
 	}
@@ -174,11 +174,11 @@ const exactUpTo = 50
 // shift between samples of m and n numbers: together they have a probability below half of Level.
 func refuted(m, n int) int {
 	if m > exactUpTo || n > exactUpTo {
-		const z = 1.959963984540054 // of confidence
+		const z = 1.959963984540054 // the normal quantile for confidence
 		a, b := float64(m), float64(n)
 		return max(0, int(a*b/2+0.5-z*math.Sqrt(a*b*(a+b+1)/12)))
 	}
-	most := Level / LeastP(m, n) // how many draws of ranks may have one of these values
+	most := Level / LeastP(m, n) // how many choices of ranks may lead to rejection
 	for k, ways := range rankSums(m, n) {
 		if most -= ways; most < 0 {
 			return k
@@ -192,7 +192,7 @@ func refuted(m, n int) int {
 func rankSums(m, n int) []float64 {
 	ways := make([]float64, m*n/2+1)
 	ways[0] = 1
-	for i := 1; i <= m; i++ { // times 1 - q^(n+i), by 1 - q^i
+	for i := 1; i <= m; i++ { // multiply by 1 - q^(n+i), and divide by 1 - q^i
 		for u := len(ways) - 1; u >= n+i; u-- {
 			ways[u] -= ways[u-n-i]
 		}

@@ -16,7 +16,7 @@ func Nearest(word string, known []string) string {
 	for _, k := range known {
 		d := Distance(strings.ToLower(word), k)
 		if len(k) > 2 && strings.HasPrefix(strings.ToLower(word), k) {
-			d = 1 // algorithm for algo
+			d = 1 // a longer form of k, such as algorithm for algo
 		}
 		// At a distance of its whole length, the words may have no letter in common.
 		if d < distance && d < len(k) {
@@ -38,7 +38,7 @@ func Hint(word string, known []string) string {
 type List struct {
 	Names   []string
 	Aliases map[string][]string // other words for a name, by the name
-	By      string              // the command that prints them all
+	By      string              // the command that prints all names
 }
 
 // few is how many names an error lists at most.
@@ -66,8 +66,8 @@ func (l List) Hint(word string) string {
 	return "; there are: " + strings.Join(l.Names, ", ")
 }
 
-// distance returns the least distance of a word from a name, its aliases, or their parts between hyphens. A
-// part counts one more.
+// distance returns the least distance of a word from a name, its aliases, or their parts between hyphens. The
+// distance from a part counts one more.
 func (l List) distance(word, name string) int {
 	word = strings.ToLower(word)
 	least := len(word) + len(name)

@@ -32,7 +32,7 @@ func OwnPath() string {
 	return path
 }
 
-// CallOn returns the command line for a command about the run in a folder, by its path from here.
+// CallOn returns the command line for a command about the run in a folder. It names the folder by FromHere.
 func CallOn(command, folder string) string {
 	path := FromHere(folder)
 	if filepath.Base(path) == path && path != "." { // a bare name would mean a result set

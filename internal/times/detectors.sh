@@ -19,7 +19,7 @@ mean() {
 	rm -rf "${results:?}"/*
 }
 
-echo '| detector | messages that a node sends per s | a crash is detected after, on average | at most | wrong suspicions per hour, latency 1 ms | latency exponential, 50 ms on average | latency 1 ms, 20% lost |'
+echo '| detector | messages that a node sends per s | mean time to detect a crash | longest time to detect a crash | wrong suspicions per hour, latency 1 ms | wrong suspicions per hour, exponential latency of mean 50 ms | wrong suspicions per hour, latency 1 ms, 20% loss |'
 echo '|---|---|---|---|---|---|---|'
 for detector in heartbeat heartbeat:timeout=300ms probe phi phi:threshold=4 swim swim:suspicion=0 swim:suspicion=4; do
 	crash="--trials 10 --duration 10s --kill 1 --at 5s --latency 1ms"

@@ -123,8 +123,8 @@ func (m *meter) update(text string, old []note) (string, []note, error) {
 	return now, notes, errors.Join(wrong...)
 }
 
-// measured returns what a command of a page printed, and how long it took: once measured, for all pages.
-// filtered is what one that begins with a bar has printed.
+// measured returns what a command of a page printed, and how long it took. It runs a command once for all
+// pages. filtered is the output of a command that begins with a bar.
 func (m *meter) measured(command string, filtered *string) (got measured, err error) {
 	switch {
 	case strings.HasPrefix(command, "|") && filtered == nil:
@@ -153,7 +153,7 @@ func measure(command string) (measured, error) {
 	var errs strings.Builder
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"MAKEFLAGS=", "MAKELEVEL=0") // or make would take the variables of make times for its own
+		"MAKEFLAGS=", "MAKELEVEL=0") // a make in command must not use the variables of make times
 	cmd.Stderr = &errs
 	begin := time.Now()
 	out, err := cmd.Output()

@@ -15,7 +15,7 @@ const notesFile = "docs/outputs.yaml"
 const notesHead = "# The texts on pages that make times has made, in the order of each page: the command, " +
 	"the commit whose\n# programs it called, and the digest of the text. Written by make times alone.\n"
 
-// A note says what a text on a page was made by.
+// A note says which command and commit made a text on a page.
 type note struct {
 	Command string `yaml:"command"`
 	Commit  string `yaml:"commit"`
@@ -46,14 +46,14 @@ func (n notes) write(path string) error {
 	return errors.Join(err, os.WriteFile(path, append([]byte(notesHead), text...), 0o644))
 }
 
-// An nthText is a text on a page: the nth that is made by a command.
+// An nthText is a text on a page: the nth text that a command makes.
 type nthText struct {
 	command string
 	nth     int
 }
 
-// noteOf returns the note of the next text that is made by a command, and how many texts before it are. done
-// has the notes of the texts before it.
+// noteOf returns the note of the next text that a command makes, and how many texts before it the command
+// makes. done has the notes of the texts before it.
 func noteOf(all, done []note, command string) (note, int) {
 	nth := 0
 	for _, n := range done {

@@ -23,8 +23,8 @@ type step struct {
 	words    []string
 	commands []string
 
-	filter nthText // of a text: the command that makes it, which begins with a bar
-	text   string  // and the text itself
+	filter nthText // for a text: the command that makes it, which begins with a bar
+	text   string  // for a text: the text itself
 }
 
 var (
@@ -90,7 +90,7 @@ func newClone(dir, root, programs string) (clone, error) {
 		os.Symlink(filepath.Join(root, "docs"), filepath.Join(dir, "docs")),
 		os.MkdirAll(filepath.Join(dir, "results"), 0o755), os.MkdirAll(filepath.Join(dir, "path"), 0o755),
 		os.Symlink(filepath.Join(root, "results", "published"), filepath.Join(dir, "results", "published")),
-		os.WriteFile(filepath.Join(dir, "path", "go"), []byte("#!/bin/sh\n"), 0o755)) // for make: all is built
+		os.WriteFile(filepath.Join(dir, "path", "go"), []byte("#!/bin/sh\n"), 0o755)) // this go does nothing
 	return clone(dir), err
 }
 
@@ -107,7 +107,7 @@ func (c clone) shell(script string) *exec.Cmd {
 // has returns an error if the clone does not find a program.
 func (c clone) has(program string) error { return c.shell("command -v " + program).Run() }
 
-// run runs the commands of a block and returns what they print. Each has to end with the status behind it.
+// run runs the commands of a block and returns what they print. Each must exit with its # status, or 0.
 func (c clone) run(commands []string) (string, error) {
 	var printed strings.Builder
 	for _, command := range commands {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	alone   = 20          // units, without a command
-	between = time.Second // from one unit to the next beside a command: less than a hundredth of its time
+	alone   = 20          // number of units, if there is no command
+	between = time.Second // from one unit to the next during a command: units take less than a hundredth of it
 )
 
 func main() {
@@ -54,7 +54,7 @@ func beside(name string, args []string) int {
 		case <-tick.C:
 			took, units = took+timeUnit(), units+1
 		case s := <-signals:
-			cmd.Process.Signal(s) // the command ends, and so does this
+			cmd.Process.Signal(s) // the signal ends the command, and then this program ends
 		case err := <-over:
 			fmt.Printf("took %v; a unit of work took %s of CPU time meanwhile\n",
 				time.Since(begin).Round(time.Second), millis(took/time.Duration(units)))

@@ -34,7 +34,7 @@ func Decode(b []byte, v any) error {
 		}
 	}
 	var wrong *yaml.TypeError
-	if errors.As(err, &wrong) { // such as a key that occurs twice
+	if errors.As(err, &wrong) { // an error such as a key that occurs twice
 		return errors.New(wrong.Errors[0])
 	}
 	return err
@@ -59,7 +59,7 @@ func misfit(n *yaml.Node, t reflect.Type, path string) error {
 		t = t.Elem()
 	}
 	fresh := reflect.New(t).Interface()
-	if formed, is := fresh.(interface{ Form(*yaml.Node) any }); is { // it is decoded by way of another struct
+	if formed, is := fresh.(interface{ Form(*yaml.Node) any }); is { // n is decoded into another struct
 		t = reflect.TypeOf(formed.Form(n)).Elem()
 	}
 	_, readsText := fresh.(encoding.TextUnmarshaler)
@@ -117,7 +117,7 @@ func typeBelow(t reflect.Type, key string) (of reflect.Type, known []string) {
 		if name == key && key != "-" && key != "" {
 			return t.Field(i).Type, nil
 		}
-		if name != "-" && name != "" { // a key of the file
+		if name != "-" && name != "" { // the field has a key in the file
 			known = append(known, name)
 		}
 	}

@@ -37,7 +37,7 @@ func accounting(e *records) Finding {
 	return valid("counters and events agree")
 }
 
-// books: counters and events agree. Close has judged that by accounting.
+// books: counters and events agree. Close has stored the finding of accounting.
 func books(e *evidence) Finding { return e.books }
 
 // balanced reports whether counts may be judged: counters, events and logs agree.

@@ -26,20 +26,20 @@ func agreed(e *evidence) Finding {
 	}
 	switch {
 	case !e.seen(history.Stopped):
-		return inconclusive("the run was ended before its end")
+		return inconclusive("the run ended early")
 	case l.Apart == nil && len(l.Agreements) == 0:
 		return inconclusive("nothing happened")
 	case l.Apart != nil && !l.Asked() && e.Config.N == 1:
 		return inconclusive("the only node was down at the end, and no other can lead: take more nodes").
 			byRun()
 	case l.Apart != nil && !l.Asked() && !e.saw(history.Endless):
-		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything: name " +
-			"initiators (--initiators), and leave some up").byRun()
+		return inconclusive("no node that was up at the end had been told to campaign or had declared a leader: " +
+			"choose other --initiators, and keep one of them up").byRun()
 	case l.Apart == nil:
 		last := l.Agreements[len(l.Agreements)-1]
 		return valid("all agreed on %s at the end", name(last.Leader))
 	}
-	const none = "no leader that all agree on at the end"
+	const none = "the nodes do not agree on a leader at the end"
 	calm, had, needs := e.calmAtEnd(), e.quiet(), e.Patience()
 	switch {
 	case had < needs && !e.saw(history.Endless):
@@ -56,7 +56,7 @@ func agreed(e *evidence) Finding {
 		}
 		f := inconclusive(none+", %v after %s; it may take %v", had.Round(time.Millisecond), after,
 			about(needs)).byRun()
-		if !e.leadOn() && e.brokenIn(calm.span(), e.Live)&^nodes.Transient == 0 { // or waiting would change nothing
+		if !e.leadOn() && e.brokenIn(calm.span(), e.Live)&^nodes.Transient == 0 { // more time may still help
 			f.Says += ": let the run go on for longer"
 		}
 		if lasts := e.lasting(); lasts != "" {
@@ -84,7 +84,7 @@ func about(d time.Duration) time.Duration {
 	return (d + unit - 1).Truncate(unit)
 }
 
-// undisturbed describes that nothing had gone wrong before a time, or that it was over for long enough.
+// undisturbed says that nothing had gone wrong before a time, or that the algorithm had had time to recover.
 func (e *elected) undisturbed(at int64) string {
 	s := e.sections
 	before := func(from int64) bool { return from < at }
@@ -143,7 +143,7 @@ func (e *elected) undecided() (f Finding, is bool) {
 				e.brokenIn(had.span(), e.Live) != 0 {
 				continue
 			}
-			return violated("no leader that all agreed on from %v on for %v%s", e.since(had.From),
+			return violated("from %v on, the nodes did not agree on a leader for %v%s", e.since(had.From),
 				time.Duration(had.Length()).Round(time.Millisecond), e.undisturbed(had.From)), true
 		}
 	}
@@ -201,7 +201,7 @@ func (e *elected) calmAtEnd() stretch {
 	return stretch{leadership.Span{From: end, To: end}}
 }
 
-// atOnce reports whether a fault acts only when it begins: a fault for good, a crash (its restart counts by
+// atOnce reports whether a fault acts only when it begins: a permanent fault, a crash (its restart counts by
 // itself), or the loss of one message that breaks an assumption of the election for good.
 func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 	return asked.Breaks&nodes.NoCrash != 0 || asked.ForGood && (!f.Healed ||
@@ -209,7 +209,7 @@ func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 }
 
 // troubles returns the times in which an assumption was broken, a node was told to campaign, or no node that
-// had been told to campaign was up. The causes of the absence but, if not nil, are left out.
+// had been told to campaign was up. If but is not nil, the causes of that absence are left out.
 func (e *elected) troubles(but *absence) []leadership.Span {
 	all := append(e.disturbances(but), e.leaders.Unasked...)
 	for _, c := range e.campaigns {
@@ -218,8 +218,8 @@ func (e *elected) troubles(but *absence) []leadership.Span {
 	return all
 }
 
-// disturbances returns the times in which an assumption was broken, without the causes of but. A fault that
-// acts only when it begins counts only then.
+// disturbances returns the times in which an assumption was broken. If but is not nil, the causes of that
+// absence are left out. A fault that acts only when it begins counts only then.
 func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	s := e.sections
 	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }
@@ -256,7 +256,7 @@ type absence struct {
 	leader nodes.ID
 	says   string
 	of     func(*Fault, *section.Fault) bool // reports whether a fault caused it
-	spares nodes.Assumption                  // assumptions that it breaks and a crash does not
+	spares nodes.Assumption                  // assumptions that the absence breaks and a crash does not
 }
 
 // absences returns the absences that the algorithm must treat like a crash of the leader: it has a grace,
@@ -327,8 +327,8 @@ func (e *elected) unreplaced() (f Finding, is bool) {
 				if had.Length() < int64(e.Patience()) || e.brokenIn(had.span(), e.Live&^a.spares) != 0 {
 					continue
 				}
-				return violated("%s led and %s from %v on, and for %v not all others followed another leader: "+
-					"as after a crash, that takes %v at most", name(a.leader), a.says, rounded(e.since(a.From)),
+				return violated("%s led and %s from %v on; for %v not all others followed a new leader, but they "+
+					"should within %v, as after a crash", name(a.leader), a.says, rounded(e.since(a.From)),
 					rounded(time.Duration(had.Length())), rounded(e.Patience())), true
 			}
 		}

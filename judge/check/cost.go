@@ -24,7 +24,7 @@ func cost(e *evidence) Finding {
 	perEntry, byKind, ok := e.sections.MessagesPerEntry(&e.sum, e.Circulates, true)
 	switch {
 	case e.Circulates && !e.seen(history.Stopped):
-		return inconclusive("not judged: the run ended before the end of what it was to measure")
+		return inconclusive("not judged: the run ended early")
 	case !ok && e.Circulates:
 		return inconclusive("not judged: fewer than two entries were measured")
 	case !ok && e.rested():
@@ -42,9 +42,9 @@ func cost(e *evidence) Finding {
 		e.CostKnown && perEntry > published.Max && !published.Has(perEntry)
 	switch {
 	case wasted && e.late():
-		return notJudged("%s; what is published, %v, is for runs in which no timer runs out early", says, published)
+		return notJudged("%s; the published figure, %v, assumes that no timer runs out early", says, published)
 	case e.entryCost != nil && e.exclusive() && e.sent()-e.sum.Resent != e.due:
-		return violated("%s: %d messages were sent, but in the order of these entries it takes %d", says, e.sent(),
+		return violated("%s: %d messages were sent, but these entries in this order take %d", says, e.sent(),
 			e.due).with(e.perKind(byKind))
 	case !e.CostKnown:
 		return notJudged("%s; nothing is published for this load", says)
@@ -53,7 +53,7 @@ func cost(e *evidence) Finding {
 	case !published.Has(perEntry):
 		return violated("%s, but %v are published", says, published).with(e.perKind(byKind))
 	case e.entryCost != nil && e.exclusive():
-		return valid("%s, as published: %v, and exactly as many as it takes in the order of these entries", says,
+		return valid("%s, as published: %v, and exactly as many as these entries in this order take", says,
 			published)
 	}
 	return valid("%s, as published: %v", says, published)
@@ -118,7 +118,7 @@ func identities(e *evidence) Finding {
 	case !e.balanced():
 		return inconclusive("not judged: the counts disagree")
 	case !e.rested():
-		return e.unjudged("message counts are not whole")
+		return e.unjudged("message counts are incomplete")
 	case e.sum.Resent > 0:
 		return notJudged("%s sent again, since an answer took long",
 			english.Count(e.sum.Resent, "message was", "messages were"))

@@ -72,7 +72,7 @@ func leaders(e *evidence) Finding {
 	}
 	count := "two leaders"
 	if n := len(worst.Leaders); n > 2 {
-		count = fmt.Sprintf("%d leaders, two or more at once", n)
+		count = fmt.Sprintf("%d leaders, at least two at any time", n)
 	}
 	f := violated("%s: %s for %v", count, english.List(names(worst.Leaders)),
 		time.Duration(at.Length()).Round(time.Microsecond))
@@ -289,7 +289,7 @@ func elections(e *evidence) Finding {
 		}
 	}
 	if len(lines) > 0 {
-		why := fmt.Sprintf("it may take %v in which nothing else goes wrong", about(e.Patience()))
+		why := fmt.Sprintf("an election may need up to %v without further faults", about(e.Patience()))
 		if same == len(lines) {
 			why = "all took the same one for the leader again when it was back: keep it down for longer"
 			if e.Config.N == 1 {
@@ -319,11 +319,11 @@ type elected struct {
 type otherSenders struct {
 	messages uint64
 	first    history.Event
-	leader   nodes.ID // when the first was sent
+	leader   nodes.ID // the leader when first was sent
 }
 
-// noteSender notes a message of an elector while all agree on another node as leader, if by the row only the
-// leader sends then.
+// noteSender notes a message of an elector while all agree on another node as leader, if the row lets only
+// the leader send then.
 func (e *elected) noteSender(event history.Event) {
 	if !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
 		return
@@ -371,17 +371,17 @@ func stability(e *evidence) Finding {
 		}
 		judged = true
 		if id, times := e.givesUp(leader, calm); times > most {
-			return violated("%s gave up %s %s in %v in which that was up and nothing went wrong: if no message "+
-				"takes longer than %v, it may %d times", name(id), name(leader),
-				english.Count(uint64(times), "time", "times"),
-				time.Duration(calm.Length()).Round(time.Millisecond), longest, most)
+			return violated("%s suspected the live leader %s %s in %v without faults; if no message takes longer "+
+				"than %v, it may do so %s", name(id), name(leader), english.Count(uint64(times), "time", "times"),
+				time.Duration(calm.Length()).Round(time.Millisecond), longest,
+				english.Count(uint64(most), "time", "times"))
 		}
 	}
 	if !judged {
-		return notJudged("at all times something went wrong")
+		return notJudged("faults or their aftermath cover the whole run")
 	}
-	return valid("nobody gave up the leader that all should agree on more than %s while that was up and "+
-		"nothing went wrong", english.Count(uint64(most), "time", "times"))
+	return valid("without faults, no node suspected the live leader more than %s",
+		english.Count(uint64(most), "time", "times"))
 }
 
 // shouldLead returns the node that should be elected of those up at a time; None: any may be.
@@ -424,10 +424,10 @@ func electionCost(e *evidence) Finding {
 		return notJudged("it is not known how many messages an election takes")
 	case e.faulty():
 		return notJudged("nothing is published for a run with faults")
-	case e.brokenBy(e.sections.End, e.Live) != 0: // an election may have been begun in vain
-		return notJudged("what elections rest on did not hold")
+	case e.brokenBy(e.sections.End, e.Live) != 0: // elections without a result may have cost messages
+		return notJudged("an assumption of the scheme was broken")
 	case !e.rested() || !e.balanced():
-		return notJudged("the counts of messages are not whole")
+		return notJudged("the counts of messages are incomplete")
 	}
 	cost, sent, won := e.Leads.Costs(e.Config), e.sent(), 0
 	for i := range e.leaders.Beliefs {
@@ -441,11 +441,11 @@ func electionCost(e *evidence) Finding {
 	case won == 0:
 		return notJudged("nobody was elected")
 	case e.begunAtOnce(won) && sent != due:
-		return violated("%s, but by the order of the identities it takes %d", says, due).with(e.kindsSent())
+		return violated("%s, but this order of identities takes %d", says, due).with(e.kindsSent())
 	case e.begunAtOnce(won):
-		return valid("%s, exactly as many as it takes by the order of the identities", says)
+		return valid("%s, exactly as many as this order of identities takes", says)
 	case sent > most:
-		return violated("%s, but %d at most are published", says, most).with(e.kindsSent())
+		return violated("%s, but at most %d by the published cost", says, most).with(e.kindsSent())
 	default:
 		return valid("%s: at most %d, as published", says, most)
 	}
@@ -475,9 +475,9 @@ func (e *elected) campaigned(at int64) {
 	e.campaigns = append(e.campaigns, campaign{at, 1})
 }
 
-// begunAtOnce reports whether every message took the same time, and all nodes began each of so many elections
-// at one time, when the election before was over. The last one must be over when the run is told to stop,
-// since messages may have no effect after that.
+// begunAtOnce reports whether every message took the same time, and all nodes began each of the elections at
+// one time, when the election before was over. The last one must be over when the run is told to stop, since
+// messages may have no effect after that.
 func (e *elected) begunAtOnce(elections int) bool {
 	s := e.sections
 	if !e.Even || len(s.Faults)+len(s.Pauses) > 0 || len(e.campaigns) != elections || e.leaders.Apart != nil {

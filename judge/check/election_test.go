@@ -150,7 +150,7 @@ func agreements() []electionRun {
 		{name: "a node goes its own way", text: allElect(5, 4, 0) + "50 0 elect 3", check: "agreement",
 			as: Violated, says: "nothing had gone wrong for"},
 		{name: "they elect one that is down", text: "1 4 crash\n" + allElect(5, 4, 0), check: "agreement",
-			as: Violated, says: "no leader that all agree on"},
+			as: Violated, says: "the nodes do not agree on a leader"},
 		{name: "too soon after a crash", text: allElect(5, 4, 0) + "950 4 crash", check: "agreement",
 			as: Inconclusive, says: "let the run go on for longer"},
 		{name: "long after a crash", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated},
@@ -180,11 +180,11 @@ func agreements() []electionRun {
 		{name: "only clients are down", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated,
 			setting: func(s *Setting) { s.Live = nodes.ServersUp }},
 		{name: "the node that should campaign is dead", text: "1 0 campaign\n2 0 crash", check: "agreement",
-			as: Inconclusive, says: "nobody that was up"},
+			as: Inconclusive, says: "no node that was up"},
 		{name: "and somebody else falls ill later", text: "1 0 campaign\n2 0 crash\n600 1 pause\n610 1 resume",
-			check: "agreement", as: Inconclusive, says: "nobody that was up"},
+			check: "agreement", as: Inconclusive, says: "no node that was up"},
 		{name: "and comes up again", text: "1 0 campaign\n2 0 crash\n3 0 restart 1", check: "agreement",
-			as: Inconclusive, says: "nobody that was up"},
+			as: Inconclusive, says: "no node that was up"},
 		{name: "and says something", text: "1 0 campaign\n2 0 crash\n3 0 restart 1\n4 0 elect -1",
 			check: "agreement", as: Violated},
 		{name: "another campaigns in vain", text: "1 0 campaign\n1 1 campaign\n2 0 crash", check: "agreement",
@@ -348,8 +348,8 @@ func steady() []electionRun {
 		{name: "given up as often as it may be", setting: within, check: "stability", as: Valid,
 			says: "more than 2 times", text: gives(2)},
 		{name: "given up too often", setting: within, check: "stability", as: Violated,
-			says: "node 3 gave up node 0 3 times in 995ms in which that was up and nothing went wrong: if no " +
-				"message takes longer than 20ms, it may 2 times", text: gives(3)},
+			says: "node 3 suspected the live leader node 0 3 times in 995ms without faults; if no message takes " +
+				"longer than 20ms, it may do so 2 times", text: gives(3)},
 		{name: "processes may be late", check: "stability", as: Valid, text: gives(3),
 			setting: func(s *Setting) { within(s); s.Slack = 10 * time.Millisecond }},
 		{name: "once more after something went wrong", check: "stability", as: Valid,
@@ -369,7 +369,7 @@ func steady() []electionRun {
 		{name: "a node that should not lead", setting: within, check: "stability", as: Valid,
 			text: allElect(5, 0, 0) + strings.Repeat("300 3 elect 1\n310 3 elect 2\n", 4)},
 		{name: "the lowest is down", setting: within, check: "stability", as: Violated,
-			says: "node 3 gave up node 1 4 times", text: "1 0 crash\n" + allElect(5, 1, 0) +
+			says: "node 3 suspected the live leader node 1 4 times", text: "1 0 crash\n" + allElect(5, 1, 0) +
 				strings.Repeat("300 3 elect 3\n310 3 elect 1\n", 4)},
 		{name: "messages may take any time", check: "stability", as: Valid, says: "messages may take any time",
 			setting: func(s *Setting) { within(s); s.Bounded = false }, text: gives(9)},
@@ -400,15 +400,15 @@ func costly() []electionRun {
 		"200 0 elect -1\n200 1 elect -1\n200 2 elect -1\n200 3 elect -1\n200 4 elect -1\n" + again
 	return []electionRun{
 		{name: "as many as it takes", setting: even, text: begin("1") + allElect(5, 4, 0), logs: sent(10),
-			check: "cost", as: Valid, says: "10 messages in 1 election, exactly as many as it takes"},
+			check: "cost", as: Valid, says: "10 messages in 1 election, exactly as many as this order of identities"},
 		{name: "one too many", setting: even, text: begin("1") + allElect(5, 4, 0), logs: sent(11), check: "cost",
-			as: Violated, says: "11 messages in 1 election, but by the order of the identities it takes 10"},
+			as: Violated, says: "11 messages in 1 election, but this order of identities takes 10"},
 		{name: "one too few", setting: even, text: begin("1") + allElect(5, 4, 0), logs: sent(9), check: "cost",
-			as: Violated, says: "it takes 10"},
+			as: Violated, says: "takes 10"},
 		{name: "two elections", setting: even, text: twice, logs: sent(20), check: "cost", as: Valid,
 			says: "20 messages in 2 elections, exactly"},
 		{name: "two elections and one message", setting: even, text: twice, logs: sent(21), check: "cost",
-			as: Violated, says: "it takes 20"},
+			as: Violated, says: "takes 20"},
 		{name: "not all begin", setting: even, text: "1 0 campaign\n" + allElect(5, 4, 0), logs: sent(15),
 			check: "cost", as: Valid, says: "at most 15, as published"},
 		{name: "not all begin at once", setting: even, logs: sent(12), check: "cost", as: Valid, says: "at most",
@@ -416,14 +416,14 @@ func costly() []electionRun {
 		{name: "messages do not take the same time", setting: uneven, text: begin("1") + allElect(5, 4, 0),
 			logs: sent(12), check: "cost", as: Valid, says: "12 messages in 1 election: at most 15, as published"},
 		{name: "more than is published", setting: uneven, text: begin("1") + allElect(5, 4, 0), logs: sent(16),
-			check: "cost", as: Violated, says: "but 15 at most are published"},
+			check: "cost", as: Violated, says: "but at most 15 by the published cost"},
 		{name: "a process stood still", setting: even, logs: sent(12), check: "cost", as: Valid, says: "at most",
 			text: begin("1") + allElect(5, 4, 0) + "300 2 pause\n310 2 resume\n"},
 		{name: "the last is not over", setting: even, text: begin("1") + "5 4 elect 4\n6 3 elect 4\n",
 			logs:  sent(9),
 			check: "cost", as: Valid, says: "at most 15, as published"},
 		{name: "an election was begun in vain, since messages overtook each other", check: "cost", as: Valid,
-			says: "what elections rest on did not hold", logs: sent(16), setting: func(s *Setting) {
+			says: "an assumption of the scheme was broken", logs: sent(16), setting: func(s *Setting) {
 				uneven(s)
 				s.Live = nodes.FIFO
 				s.Faults = []Fault{{Text: "reorder 40ms", OfLinks: true, Breaks: nodes.FIFO}}

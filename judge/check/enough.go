@@ -12,7 +12,7 @@ import (
 func enough(e *evidence) Finding {
 	switch {
 	case !e.sections.Window.Known():
-		return inconclusive("the run did not get as far as being measured")
+		return inconclusive("the run ended before the measurement began")
 	case e.sections.EntriesInWindow == 0:
 		return inconclusive("nobody entered while it was measured")
 	case e.sections.Entries+e.abandoned < e.Expected:
@@ -28,7 +28,7 @@ func enough(e *evidence) Finding {
 func load(e *evidence) Finding {
 	due, issued := e.sections.Due, e.sections.Issued
 	if e.Open && !e.seen(history.Stopped) {
-		return inconclusive("the run ended before it was known which requests were due and never made")
+		return inconclusive("the run ended early: arrivals that never became requests are not on record")
 	}
 	const least = 0.95
 	says := fmt.Sprintf("%s of %s due while it was measured were made", english.Thousands(float64(issued)),

@@ -23,12 +23,12 @@ type evidence struct {
 	ranked   *rankFold // nil: the client with fewest requests does not come first
 
 	abandoned       uint64                               // sections whose node crashed before they were entered
-	waiting, inside []section.Section                    // that never ended, the oldest first
-	entryCost       row.EntryCost                        // nil: unknown
+	waiting, inside []section.Section                    // sections that never ended, the oldest first
+	entryCost       row.EntryCost                        // how many messages an entry takes; nil: unknown
 	observed        [history.Secluded + 1]*history.Event // the first event of each kind observed in a schedule
-	breach          *history.Event                       // of a foreign program, or nil
-	due             uint64                               // messages of all entries by entryCost
-	renewals        row.Range                            // messages of the holds beside the published cost
+	breach          *history.Event                       // how a foreign program broke the protocol, or nil
+	due             uint64                               // how many messages all entries take by entryCost
+	renewals        row.Range                            // messages of renewals, on top of the published cost
 }
 
 // saw reports whether something was observed in a schedule.

@@ -50,10 +50,10 @@ func exclusion(e *evidence) Finding {
 	if doubtful > 0 {
 		// This witness cannot tell. The register can, since it is exact.
 		if f := register(e); f.Outcome != Valid || f.NotJudged {
-			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
+			return inconclusive("%s overlapped others by no more than the time stamps may err%s",
 				english.Count(doubtful, "entry", "entries"), e.err())
 		}
-		return valid("%s: %s too close for the stamps, but not for the register", kept,
+		return valid("%s: %s too close for the time stamps to order, but the register shows no violation", kept,
 			english.Count(doubtful, "entry was", "entries were"))
 	}
 	if figure != nil {
@@ -85,9 +85,9 @@ func (e *evidence) uncontended() string {
 // err describes how much stamps may err.
 func (e *evidence) err() string {
 	if e.sections.Jumped() {
-		return "and " + jumped
+		return ", and " + jumped
 	}
-	return us(e.sections.StampError())
+	return " (" + us(e.sections.StampError()) + ")"
 }
 
 // beyond names the exceeded capacity, if it is more than 1.
@@ -107,8 +107,8 @@ func register(e *evidence) Finding {
 	most, figure := uint32(1), ""
 	for r := range e.resources() {
 		if over := r.Exceeded.Least(e.outside); over != nil && e.fenced(r) {
-			figure = fmt.Sprintf("the register counted %d inside when node %d entered, "+
-				"which fence numbers allow", r.Deepest.Count, r.Deepest.Node)
+			figure = fmt.Sprintf("the register counted %d inside when node %d entered; that is no violation, "+
+				"since the resource checks fence numbers", r.Deepest.Count, r.Deepest.Node)
 		} else if over != nil {
 			d := over.What
 			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
@@ -121,7 +121,7 @@ func register(e *evidence) Finding {
 		if r.Uncertain > 0 && !e.fenced(r) {
 			i := r.FirstUncertain
 			return inconclusive("the register counted %d inside when node %d entered, and %s beyond the "+
-				"capacity: but a node had died while it changed the register, which may count it ever since",
+				"capacity, but it may still count a node that died in the middle of an update",
 				i.Count, i.Node, english.Count(r.Uncertain, "entry was", "entries were"))
 		}
 	}
@@ -174,10 +174,10 @@ func (e *evidence) sharedAt(r *section.Resource) span {
 	return e.at(e.sections.End)
 }
 
-// witnesses: a lost update implies that sections overlapped, and that implies that the register exceeded the
-// capacity. If an entry is alone by the register, the value that it reads was written before it by the
-// stamps. Otherwise the harness is wrong, and no witness can be trusted. If nodes ask a process for the
-// resource, two that overlapped there may have stamps that do not overlap, because of the delay of its
+// witnesses: a lost update implies that sections overlapped, and an overlap implies that the register
+// exceeded the capacity. If an entry is alone by the register, the value that it reads was written before it
+// by the stamps. Otherwise the harness is wrong, and no witness can be trusted. If nodes ask a process for
+// the resource, the stamps of two sections that overlapped there may not overlap, because of the delay of its
 // answers.
 func witnesses(e *evidence) Finding {
 	if e.Lacks.Register || e.Lacks.Account {
@@ -187,8 +187,8 @@ func witnesses(e *evidence) Finding {
 		done, spoilt := r.Worked(e.Work)
 		switch denied := r.Denies(); {
 		case r.Violations > 0 && denied:
-			return inconclusive("the witnesses disagree: entries overlapped by %s, "+
-				"which the stamps cannot err, but the register never exceeded %d", us(r.Closest), r.Capacity)
+			return inconclusive("the witnesses disagree: entries overlapped by %s, more than the error of the time "+
+				"stamps, but the register never exceeded %d", us(r.Closest), r.Capacity)
 		case r.Lost() > 0 && denied:
 			return inconclusive("the witnesses disagree: %s lost, but the register never exceeded 1",
 				english.Count(r.Lost(), "update was", "updates were"))
@@ -203,8 +203,8 @@ func witnesses(e *evidence) Finding {
 			return inconclusive("the witnesses disagree: the resource refused what %s wrote under the fence "+
 				"number %d, and nobody had entered under a higher one", name(s.Node), s.Fence)
 		case r.Early != nil && denied:
-			return inconclusive("the witnesses disagree: at %s, by its stamp, %s read %d in the account, "+
-				"and nobody had written it", us(r.Early.At), name(r.Early.Node), r.Early.Read)
+			return inconclusive("the witnesses disagree: by the time stamps, %s read %d from the account at %s, "+
+				"before anybody had written it", name(r.Early.Node), r.Early.Read, us(r.Early.At))
 		}
 	}
 	return valid("intervals, register and account agree")
@@ -234,8 +234,8 @@ func (e *evidence) fenced(r *section.Resource) bool {
 }
 
 // effective: the resource accepts no write under a lower fence number than the highest that has entered. Then
-// two clients inside together are no violation, since the resource refuses the writes of the earlier one. No
-// algorithm that lets others go on can prevent it if a process may stand still for any time.
+// two clients inside together are no violation, since the resource refuses the writes of the earlier one. If
+// a process may stand still for any time, no algorithm that lets others go on can prevent such overlaps.
 func (e *evidence) effective(r *section.Resource) Finding {
 	if stale := r.Stale.Least(e.outside); stale != nil {
 		s, by := stale.What.A, stale.What.B
@@ -245,10 +245,9 @@ func (e *evidence) effective(r *section.Resource) Finding {
 			fmt.Sprintf("%s wrote %d at %s", name(s.Node), s.Written, us(s.Ended))),
 			e.beside(stale.From, stale.At), e.Safe)
 	}
-	f := valid("nothing was accepted under a fence number that had been passed: %s, for %v in all, "+
-		"and %s refused", english.Count(r.Violations, "entry overlapped", "entries overlapped"),
-		time.Duration(r.Overlap).Round(time.Microsecond),
-		english.Count(r.Refusals, "write was", "writes were"))
+	f := valid("the resource accepted no write under an old fence number, though %s, for %v in all; it refused "+
+		"%s", english.Count(r.Violations, "entry overlapped", "entries overlapped"),
+		time.Duration(r.Overlap).Round(time.Microsecond), english.Count(r.Refusals, "write", "writes"))
 	if r.First != nil {
 		f.Witness = e.story(r.First)
 	}
@@ -277,8 +276,8 @@ func capacity(e *evidence) Finding {
 		if !e.Fills || e.faulty() || !enough || e.seen(history.Interrupted) {
 			return notJudged("%s: the load does not demand all of them", says)
 		}
-		return violated("%s in %s, though clients wanted all of them all the time, and kept them for longer than "+
-			"it takes to hand on free ones", says, english.Count(e.sections.Entries, "entry", "entries"))
+		return violated("%s in %s, though the clients demanded all units all the time, and the hold exceeds the "+
+			"time to pass a unit on", says, english.Count(e.sections.Entries, "entry", "entries"))
 	}
 	return valid("all units were taken at some time")
 }

@@ -95,7 +95,7 @@ func TestFencesDecide(t *testing.T) {
 		}
 	}
 	says := finding(t, leasing(func(w *world) { late(w); w.refused(0) })().judge(), "exclusion").Says
-	const want = "2 entries overlapped, for 1µs in all, and 1 write was refused"
+	const want = "2 entries overlapped, for 1µs in all; it refused 1 write"
 	if !strings.Contains(says, want) {
 		t.Errorf("it says %q, not %q", says, want)
 	}

@@ -19,8 +19,8 @@ type Promise struct {
 	Made   bool          // the algorithm promises a bound
 	Bypass int           // entries of others allowed after a request is known to all that must see it
 	Times  int           // a run breaks the promise with more than Times*Bypass such entries
-	Known  time.Duration // within which messages make every request known
-	Slack  time.Duration // processing time for that, beside the latency of messages
+	Known  time.Duration // how long messages take to make a request known
+	Slack  time.Duration // processing time until a request is known, in addition to Known
 	Chance bool          // the next client to enter is random: see row.Exclusion
 }
 
@@ -50,7 +50,7 @@ type fairFold struct {
 	lines    []*served // by instance
 
 	judged  uint64       // requests that were open for longer than it takes to be known
-	most    passedOver   // the measured one of these that was passed over most often
+	most    passedOver   // of these, the one in the window that was passed over most often
 	broken  uint64       // requests that break the promise
 	suspect []passedOver // of these the first, the most passed over, and the last
 	starved []passedOver // requests that were open during the whole window
@@ -76,8 +76,8 @@ type client struct {
 	entry uint32
 	known bool
 	away  bool   // its node is away
-	since uint64 // passing when the request became known, plus entries while the node was away
-	left  uint64 // passing when the node went away, or the request became known if that was later
+	since uint64 // served.passing when the request became known, plus entries while the node was away
+	left  uint64 // served.passing when the node went away or the request became known, whichever was later
 }
 
 // open makes a client wait for an entry; 0: it waits for nothing.
@@ -197,7 +197,7 @@ func (f *fairFold) quiet() { f.until(math.MaxInt64) }
 // over judges a request whose wait is over.
 func (f *fairFold) over(l *served, s *section.Section, at int64) {
 	known, times := false, uint64(0)
-	if int(s.Node) < len(l.clients) { // else it was never asked for
+	if int(s.Node) < len(l.clients) { // otherwise its client never made a request
 		c := &l.clients[s.Node]
 		if known = c.known; known {
 			times = c.passed(l.passing)
@@ -248,11 +248,11 @@ func fairness(e *evidence) Finding {
 	case is:
 		return broken
 	case f.judged == 0 && !p.Made:
-		return valid("nothing to judge: every request was served within %v, before it had to be known to all; "+
-			"the algorithm promises no bound on overtaking", known)
+		return valid("nothing to judge: every request was served within %v, the time that it may take to reach "+
+			"all nodes; the algorithm promises no bound on overtaking", known)
 	case f.judged == 0:
-		return valid("nothing to judge: every request was served within %v, before it had to be known to all",
-			known)
+		return valid("nothing to judge: every request was served within %v, the time that it may take to reach "+
+			"all nodes", known)
 	case !p.Made && f.most.times == 0:
 		return valid("no client starved; the algorithm promises no bound on overtaking")
 	case !p.Made:
@@ -270,7 +270,7 @@ func (e *evidence) unfair() (f Finding, is bool) {
 	if e.fair.broken == 0 {
 		return f, false
 	}
-	for _, at := range []int{1, 0, 2} { // the most often first
+	for _, at := range []int{1, 0, 2} { // the request that was passed over most often comes first
 		if one := e.passedOver(&e.fair.suspect[at]); !is || one.Outcome > f.Outcome {
 			f, is = one, true
 		}
@@ -295,7 +295,7 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 		return valid("%s as long as nothing goes wrong%s", says, e.cause(open, e.brokenIn(open, e.Fair)))
 	case !e.balanced():
 		return inconclusive("the counts disagree, but by them %s", says).with(lines...)
-	case !e.audit.clean(): // perhaps its request
+	case !e.audit.clean(): // a lost message may be its request
 		return inconclusive("%s, but %s", says, e.audit.text()).with(lines...)
 	}
 	return violated("%s", says).with(lines...)
@@ -333,9 +333,9 @@ func (p Promise) tolerated() int { return p.Times * p.Bypass }
 // text states the promise.
 func (p Promise) text() string {
 	if p.Times > 1 {
-		return fmt.Sprintf("at most %d are promised (up to %d are tolerated)", p.Bypass, p.tolerated())
+		return fmt.Sprintf("the algorithm promises at most %d (up to %d are tolerated)", p.Bypass, p.tolerated())
 	}
-	return fmt.Sprintf("at most %d are promised", p.Bypass)
+	return fmt.Sprintf("the algorithm promises at most %d", p.Bypass)
 }
 
 // starvedText says how many requests waited for the whole window.

@@ -60,7 +60,7 @@ var unfairMutants = []mutant{
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
 		w.log(0).Totals.Gaps++
 		return w
-	}, "fairness", Inconclusive, Inconclusive, "are promised, but 1 message on the way did not arrive"},
+	}, "fairness", Inconclusive, Inconclusive, "promises at most 1, but 1 message on the way did not arrive"},
 	{"starved", passing(11, Promise{}), "fairness", Inconclusive, Inconclusive,
 		"node 1 had asked before the window and got nothing in it, while others entered 11 times"},
 	{"starved by chance", passing(11, Promise{Chance: true}), "fairness", Valid, Valid,

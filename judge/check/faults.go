@@ -16,7 +16,7 @@ type Fault struct {
 	Text    string
 	OfLinks bool // it hits messages; otherwise it hits nodes, or servers of a service
 	ForGood bool // it is not healed
-	Waits   bool // it waits for a moment, or for its victim
+	Waits   bool // it has no fixed time: it waits for an event, or for its victim
 	// ByChance means that it hits a random part of the messages.
 	ByChance bool
 	Breaks   nodes.Assumption
@@ -65,7 +65,7 @@ func faults(e *evidence) Finding {
 	}
 	for _, p := range e.sections.Pauses {
 		if e.rested() && p.To >= e.sections.End {
-			wrong = append(wrong, processName(p.Process)+" still stands still at the end")
+			wrong = append(wrong, processName(p.Process)+" is still paused at the end of the run")
 		}
 	}
 	misses := e.misses()
@@ -143,8 +143,8 @@ func (e *evidence) spared(f *section.Fault) string {
 	if leader == nodes.None || asked.CutsOff(leader, nodes.None) {
 		return ""
 	}
-	return fmt.Sprintf("; %s led, and it cuts none of its links: cut one of these, or take another --seed",
-		name(leader))
+	return fmt.Sprintf("; the cut touched no link of the leader, %s: cut a link of the leader, or take another "+
+		"--seed", name(leader))
 }
 
 // faultText describes what a fault hit, and how many clients entered meanwhile.
@@ -290,7 +290,7 @@ func (g *gaps) of(f *section.Fault) (longest gap) {
 }
 
 // idle returns for how long no client entered while a fault lasted, though the algorithm promises entries; 0:
-// it does not, or clients entered. That is the whole fault, or its longest stretch without an entry if
+// it promises none, or clients entered. That is the whole fault, or its longest stretch without an entry if
 // nothing else was wrong then. Processes may be late by Slack.
 func (e *evidence) idle(f *section.Fault) int64 {
 	lasted := min(f.To, e.sections.Window.To) - f.From

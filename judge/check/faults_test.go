@@ -91,7 +91,7 @@ func TestFaultsThatShowNothing(t *testing.T) {
 			begin(w, 1, 1)
 			heal(w, 1, 0)
 			w.add(nodes.None, history.Event{Kind: history.Paused, Count: 1})
-		}, "node 1 still stands still at the end"},
+		}, "node 1 is still paused at the end of the run"},
 		{"not asked for", lossy, func(w *world) { begin(w, 2, 0); heal(w, 2, 1) }, "which was not asked for"},
 	} {
 		w := measuring()

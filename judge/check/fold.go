@@ -22,38 +22,38 @@ type Setting struct {
 	Problem   *Problem // nil: Exclusion
 	Config    nodes.Config
 	Algorithm string
-	Codec     *nodes.Codec // of the messages; nil: their kinds have no names
+	Codec     *nodes.Codec // codec of the messages; nil: their kinds have no names
 	Cost      row.Range    // published messages per entry for this load, for the whole run
 	CostKnown bool
-	Renewals  func(hold time.Duration) row.Range             // messages of one hold beside Cost; nil: 0
-	Exact     func(c nodes.Config, alone bool) row.EntryCost // as in the algorithm's row
+	Renewals  func(hold time.Duration) row.Range             // messages of one hold on top of Cost; nil: 0
+	Exact     func(c nodes.Config, alone bool) row.EntryCost // exact cost of each entry, as in the row
 	Alone     bool                                           // requests are made one at a time
 	Servers   int                                            // how many nodes have no client
-	Resources int                                            // that clients ask for
+	Resources int                                            // how many resources clients ask for
 	Detects   bool                                           // a failure detector runs beside the algorithm
 	// Tells returns within what time the detector suspects a crashed node, given the delay of a message and how
-	// many nodes are down at once at most; nil: no detector. TellsNeeds are the assumptions of that.
+	// many nodes are down at once at most; nil: no detector. TellsNeeds are the assumptions of this bound.
 	Tells      func(message time.Duration, down int) time.Duration
 	TellsNeeds nodes.Assumption
 	Oracle     bool // the simulator plays the detector, and reports only crashes
 	Unheard    bool // the algorithm listens to a detector, and none runs
 	Timed      bool // the algorithm has timeouts
 	Replayed   bool // a schedule was played
-	Real       bool // processes run it: they wait for processors
-	Asked      bool // they ask a process for the resource
+	Real       bool // the run has real processes, which wait for processors
+	Asked      bool // clients ask a process for the resource
 	Lacks      Lacks
 	Identities []row.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // assumptions of safety, and further assumptions of progress
 	Fair       nodes.Assumption // further assumptions of the promised order of service
-	NeverHolds nodes.Assumption // broken all the time, since timeouts are too short for the delays of the run
-	Recovers   time.Duration    // within which a majority of the servers of a service serves again; 0: unknown
-	Grace      time.Duration    // within which the algorithm recovers after assumptions were broken for a time
+	NeverHolds nodes.Assumption // assumptions that never hold, since timeouts are too short for the delays
+	Recovers   time.Duration    // how long until a majority of the servers of a service is back; 0: unknown
+	Grace      time.Duration    // how long the algorithm takes to recover after broken assumptions hold again
 	// In a run with leaders: what electors promise, how long two may lead during a take-over, and within what
 	// time a leader without a majority knows it.
 	Leads          *row.Leadership
 	Overlap, Lapse time.Duration
-	Slack          time.Duration // how late processes may be, beside all these times
+	Slack          time.Duration // how late processes may be, in addition to these times
 	// In a run of clients: Minority is how long a client without a majority may still enter; 0: not promised.
 	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were on
 	// their way may still arrive.
@@ -62,7 +62,7 @@ type Setting struct {
 	// Delays of messages without faults: at most Delay, if bounded, and all equal, if even.
 	Bounded, Even bool
 	Delay         time.Duration
-	Informs       bool // its machines say what clients hear of the lock: see nodes.Spec
+	Informs       bool // machines of the algorithm say what clients hear of the lock: see nodes.Spec
 	Fenced        bool // the resource demands fence numbers, and refuses late writes
 	// Epoch returns the epoch in which a fence number was handed out; nil: the algorithm has no epochs.
 	Epoch func(fence uint64) uint64
@@ -70,12 +70,12 @@ type Setting struct {
 	// there are, and keep them for longer than it takes to hand on free ones.
 	Fills   bool
 	Fewest  bool    // the client with fewest requests comes first
-	Promise Promise // of the order in which it serves
+	Promise Promise // the algorithm's promise about the order of service
 	Work    workload.Work
 	Open    bool // the schedule of requests was fixed before the run
-	// Capacity returns how many units the resource of an instance has; nil: by Config.
+	// Capacity returns how many units the resource of an instance has; nil: Config has the number.
 	Capacity func(instance uint16) int
-	Faults   []Fault // planned, in the order of their numbers
+	Faults   []Fault // the planned faults, in the order of their numbers
 	Expected uint64  // entries that the run was to make in all; 0: the run had a duration
 }
 
@@ -227,11 +227,11 @@ func (f *Fold) Verdict() Verdict {
 	return v
 }
 
-// Lacks says what the history of a run does not have, so that it is not judged.
+// Lacks says which data the history of a run does not have. No check judges these.
 type Lacks struct {
-	Counts   bool // of messages, which nodes leave beside their events
-	Register bool // how many the register counted at an entry
-	Account  bool // what the shared account held
+	Counts   bool // counters of messages, which nodes keep in addition to events
+	Register bool // how many units the register counted at an entry
+	Account  bool // the values of the shared account
 }
 
 // Asked implements section.Observer.
@@ -328,15 +328,15 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 }
 
 // SettingOfReplay returns the setting of a schedule that was played on nodes with the instances of stack.
-// Messages that are on their way at its end are not counted. Its steps take no time, so nothing is judged by
-// time: that two lead for too long, or that the nodes never agree, was observed. After an assumption was
-// broken, all that follows is outside the model. The schedule plays the failure detector.
+// Messages that are on their way at its end are not counted. Its steps take no time, so checks judge no time:
+// the schedule itself observes that two lead for too long, or that the nodes never agree. After an assumption
+// was broken, all that follows is outside the model. The schedule plays the failure detector.
 func SettingOfReplay(stack *row.Stack) Setting {
 	s := SettingOf(stack)
 	s.Identities, s.Exact, s.Unheard = nil, nil, false
 	s.Replayed = true
 	in := stack.Instances()[0]
-	s.Promise = PromiseOf(in.Row, in.Config, chance.Longest) // all requests are known when that is observed
+	s.Promise = PromiseOf(in.Row, in.Config, chance.Longest) // an observation makes all requests known
 	s.Promise.Made = s.Promise.Made && len(stack.Mutexes()) == 1
 	if s.Grace > 0 {
 		s.Grace = chance.Longest

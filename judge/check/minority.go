@@ -95,9 +95,9 @@ func minority(e *evidence) Finding {
 		return notJudged("%s made in a minority; the algorithm promises nothing about that", few)
 	}
 	if len(e.minority.broken) == 0 {
-		return valid("%s made in a minority, as far as the algorithm allows", few)
+		return valid("%s made in a minority, each within the time or epoch that the algorithm allows", few)
 	}
-	needs := e.Safe | nodes.NoPause | nodes.Timing // assumptions of exclusion, and timers in time
+	needs := e.Safe | nodes.NoPause | nodes.Timing // assumptions of exclusion, and of punctual timers
 	within := func(s *minorityEntry) span { return span{s.since, s.Entered, int64(e.Grace)} }
 	s, what := &e.minority.broken[0], ""
 	for i := range e.minority.broken {
@@ -107,10 +107,10 @@ func minority(e *evidence) Finding {
 		}
 	}
 	if e.Keeps {
-		what = " in an epoch that began since"
+		what = " in an epoch that began meanwhile"
 	}
-	f := violated("%s entered%s though it had reached no majority for %v, and should know within %v",
-		name(s.Node), what, time.Duration(s.Entered-s.since).Round(time.Millisecond), e.Minority+e.Slack)
+	f := violated("%s, without a majority for %v, entered%s; it should stop entering within %v", name(s.Node),
+		time.Duration(s.Entered-s.since).Round(time.Millisecond), what, e.Minority+e.Slack)
 	if s.Fence > 0 {
 		f = f.with(enteredUnder(&s.Section))
 	}

@@ -41,9 +41,9 @@ func cutApart(keeps, before bool) func() *world {
 // minorityMutants are runs in which a minority wrongly lets a client in, for the mutants of other files.
 var minorityMutants = slices.Concat(cutMutants, fenceMutants, doubtMutants, []mutant{
 	{"a client enters in a minority", cutApart(false, false), "minority", Violated, Violated,
-		"node 0 entered though it had reached no majority for"},
+		"node 0, without a majority for"},
 	{"an epoch begins in a minority", cutApart(true, true), "minority", Violated, Violated,
-		"node 0 entered in an epoch that began since though"},
+		", entered in an epoch that began meanwhile; it should stop"},
 })
 
 // An entry in a minority is counted. It is no violation if nothing is promised, if the epoch may have

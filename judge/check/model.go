@@ -17,7 +17,7 @@ import (
 type model struct {
 	Setting
 	sections *section.Fold
-	clocks   []history.Event // ClockSet
+	clocks   []history.Event // events of kind ClockSet
 }
 
 // A span is the time of a failure, both ends included. An assumption that was broken in it puts the failure
@@ -98,7 +98,7 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 	switch {
 	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "":
 		return 0
-	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // it acts once, when it begins
+	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // the fault acts only when it begins
 		to = f.From
 	}
 	broken = f.Breaks &^ nodes.Transient
@@ -182,7 +182,7 @@ func (m *model) cause(in span, broken nodes.Assumption) string {
 	for _, w := range m.sections.Wrongs {
 		if broken&(nodes.PerfectDetector|nodes.EventualDetector) != 0 && in.covers(w.From, w.To, 0) {
 			at := time.Duration(w.From - m.sections.Marks[history.Began].At).Round(time.Microsecond)
-			return fmt.Sprintf("; %s suspected %s at %v, which was up", name(w.By), name(w.Of), at)
+			return fmt.Sprintf("; at %v, %s suspected %s, which was up", at, name(w.By), name(w.Of))
 		}
 	}
 	if broken&m.NeverHolds != 0 {
@@ -255,10 +255,10 @@ func (m *model) forgot(in span) (d *section.Death) {
 	return nil
 }
 
-// beside returns the span of an overlap at a time, whose first client had entered at entered.
+// beside returns the span of an overlap at a time. The first of its clients had entered at entered.
 func (m *model) beside(entered, time int64) span { return span{entered, time, int64(m.Grace)} }
 
-// outside reports whether such an overlap is outside the model of safety.
+// outside reports whether an overlap is outside the model of safety; entered and at are as for beside.
 func (m *model) outside(entered, at int64) bool {
 	return m.brokenIn(m.beside(entered, at), m.Safe) != 0
 }
@@ -280,7 +280,7 @@ type away struct {
 	still   map[uint32]bool   // nodes that stand still
 	carrier map[uint32]bool   // brokers and proxies that stand still, as in history.Paused
 	offline map[nodes.ID]bool // nodes without a connection
-	cut     map[uint32]cutter // by the number of the fault
+	cut     map[uint32]cutter // which nodes each fault cuts off, by its number
 }
 
 // A cutter reports whether a fault that is in force cuts a node off.
@@ -290,8 +290,8 @@ func awayBy(asked []Fault) away {
 	return away{asked, map[uint32]bool{}, map[uint32]bool{}, map[nodes.ID]bool{}, map[uint32]cutter{}}
 }
 
-// add takes an event. changed means that it may have taken a node away or brought it back: that one, or any
-// node for None.
+// add takes an event. changed means that the event may have taken the node one away, or brought it back. If
+// one is None, it may be any node.
 func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 	switch e.Kind {
 	case history.Paused:
@@ -423,7 +423,7 @@ func (m *model) timeless(asked *Fault, f *section.Fault) string {
 		return ""
 	}
 	var ids []nodes.ID
-	never := true // none of these nodes set a timer
+	never := true // the nodes in ids have set no timer
 	for id := range nodes.ID(m.Config.N) {
 		if !asked.Sets(id, f.Victim) {
 			continue
@@ -475,9 +475,9 @@ type parting struct {
 
 // A part is a set of clients that reach each other and the same others, or a single client.
 type part struct {
-	any  nodes.ID // one of them
-	up   int      // how many of them are up
-	size int      // of the side that these are on, counted up to a majority; 0: not known yet
+	any  nodes.ID // any client of the part
+	up   int      // how many clients of the part are up
+	size int      // how many clients are up on its side, at most a majority: see side; 0: not known yet
 }
 
 // changed clears the cache.
@@ -561,7 +561,7 @@ func (p *parting) separated(a, b nodes.ID) bool {
 // side returns how many clients a node can reach directly or through others, itself included: the coordinator
 // or token that it needs may be at any of them. It stops counting at a majority.
 func (p *parting) side(from nodes.ID) int {
-	alone := 0 // the node itself, if it is down
+	alone := 0 // 1 if the node is down, since parts count only nodes that are up
 	if p.down[from] {
 		alone = 1
 	}

@@ -90,7 +90,7 @@ var mutants = []mutant{
 	{"two inside, by the account", made((*world).together), "account", Violated, Violated, "lost 1 update"},
 	{"register exceeded between stamps", change(register2), "register", Violated, Violated, "counted 2"},
 	{"overlap that the stamps cannot tell", change(func(w *world) { crossing(150)(w); register2(w) }),
-		"exclusion", Inconclusive, Violated, "no more than the stamps may err"},
+		"exclusion", Inconclusive, Violated, "no more than the time stamps may err"},
 	{"register not raised", change(func(w *world) { w.log(1).Events[1].Count = 0 }),
 		"register", Inconclusive, Inconclusive, "1 entry did not raise"},
 	{"overlap that the register denies", change(crossing(250)),
@@ -106,9 +106,9 @@ var mutants = []mutant{
 		w.eventsOf(history.Entered, func(e *history.Event) { e.Count = 1 })
 	}), "account", Inconclusive, Inconclusive, "lost 1 update"},
 	{"a clock that is slow", change(slow(2)),
-		"witnesses", Inconclusive, Inconclusive, "node 2 read 5 in the account, and nobody had written it"},
+		"witnesses", Inconclusive, Inconclusive, "node 2 read 5 from the account at "},
 	{"a clock that is fast", change(fast(0)),
-		"witnesses", Inconclusive, Inconclusive, "node 1 read 4 in the account, and nobody had written it"},
+		"witnesses", Inconclusive, Inconclusive, "node 1 read 4 from the account at "},
 	{"an account that is not written", change(func(w *world) {
 		w.eventsOf(history.Entered, func(e *history.Event) { e.Value = 0 })
 		w.eventsOf(history.Exited, func(e *history.Event) { e.Value = 1 })
@@ -128,7 +128,7 @@ var mutants = []mutant{
 	{"stalled though nobody waits", cut(func(w *world) { w.mark(history.Stopped); w.mark(history.Stalled) }),
 		"progress", Inconclusive, Inconclusive, "no request waits"},
 	{"interrupted", cut(func(w *world) { w.mark(history.Stopped); w.mark(history.Interrupted) }),
-		"progress", Inconclusive, Inconclusive, "ended before its end"},
+		"progress", Inconclusive, Inconclusive, "the run ended early"},
 	{"stalled while one is inside", cut((*world).hangsInside),
 		"progress", Inconclusive, Inconclusive, "the run stalled while node 1 was inside, with 1 request unserved"},
 	{"never at rest", change(func(w *world) { w.forget(history.Marked, history.Rested) }),
@@ -167,7 +167,7 @@ var mutants = []mutant{
 		}
 		w.send(0, 1, kindRequest)
 		w.send(1, 0, kindReply)
-	}), "cost", Violated, Violated, "26 messages were sent, but in the order of these entries it takes 24"},
+	}), "cost", Violated, Violated, "26 messages were sent, but these entries in this order take 24"},
 	{"too cheap", change(func(w *world) { w.Cost = row.Between(5, 6) }),
 		"cost", Violated, Violated, "but 5-6"},
 	{"too dear, simulated with timers", change(func(w *world) { w.Timed, w.Cost = true, row.Exactly(3) }),
@@ -179,13 +179,13 @@ var mutants = []mutant{
 	{"circles too dear", circling(func(w *world) { w.Cost = row.Exactly(4) }),
 		"cost", Violated, Violated, "8 messages per entry, but 4"},
 	{"circles unmeasured", circling(func(w *world) { w.forget(history.Marked, history.Stopped) }),
-		"cost", Inconclusive, Inconclusive, "before the end of what it was to measure"},
+		"cost", Inconclusive, Inconclusive, "not judged: the run ended early"},
 	{"circles interrupted", circling(func(w *world) {
 		w.Cost = row.Exactly(4)
 		w.forget(history.Marked, history.Stopped)
 		w.forget(history.Marked, history.Rested)
 		w.mark(history.Interrupted)
-	}), "cost", Inconclusive, Inconclusive, "before the end of what it was to measure"},
+	}), "cost", Inconclusive, Inconclusive, "not judged: the run ended early"},
 	{"a reply too few", change(func(w *world) {
 		k := w.totals(0).Kind(kindReply)
 		k.Sent, k.Delivered, w.CostKnown = k.Sent-1, k.Delivered-1, false
@@ -255,7 +255,7 @@ var mutants = []mutant{
 	{"nothing measured", func() *world { w := measuring(); w.end(); return w },
 		"evidence", Inconclusive, Inconclusive, "nobody entered"},
 	{"never measured", change(func(w *world) { w.forget(history.Marked, history.Measuring) }),
-		"evidence", Inconclusive, Inconclusive, "did not get as far"},
+		"evidence", Inconclusive, Inconclusive, "before the measurement began"},
 	{"fewer than asked for", change(func(w *world) { w.Expected = 7 }),
 		"evidence", Inconclusive, Inconclusive, "6 entries of 7"},
 	{"under-loaded", made(func(w *world) {

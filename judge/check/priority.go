@@ -39,7 +39,7 @@ type rankFold struct {
 	known   ranks               // known requests, and some that are over
 
 	judged        uint64
-	first, passed *section.Section // the first request that was passed over, and the entry that did; or nil
+	first, passed *section.Section // the first passed-over request, and the entry that passed over it; or nil
 }
 
 func newRankFold(within time.Duration) *rankFold {
@@ -78,8 +78,8 @@ func prioritized(e *evidence) bool {
 // all.
 func priority(e *evidence) Finding {
 	if f := e.ranked; f.first != nil {
-		return violated("%s made its entry %d while %s, whose request %d comes first, waited and all knew of it",
-			name(f.passed.Node), f.passed.Entry, name(f.first.Node), f.first.Entry)
+		return violated("%s made its entry %d, although request %d of %s had priority and was known to all",
+			name(f.passed.Node), f.passed.Entry, f.first.Entry, name(f.first.Node))
 	}
 	return valid("%s made while others waited, each by the client with fewest requests",
 		english.Count(e.ranked.judged, "entry was", "entries were"))

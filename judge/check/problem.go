@@ -12,12 +12,12 @@ import (
 type check struct {
 	name   string
 	about  About
-	leaves open // what a run with faults leaves open if the check is not valid
+	leaves open // what stays unknown about a run with faults if the check is not valid
 	// split means that a violation breaks safety only if the verdict is Divided.
 	split bool
-	// live means that, though about safety, it also rests on the assumptions of progress if leaders have terms.
+	// live means that this check of safety also rests on the assumptions of progress if leaders have terms.
 	live bool
-	// timed means that it compares times of different nodes, and not only the order of events.
+	// timed means that the check compares times of different nodes, and not only the order of events.
 	timed bool
 	// of reports whether the check applies to a run; nil: to every run.
 	of    func(*evidence) bool
@@ -46,18 +46,18 @@ type open int
 
 // Questions that a finding leaves open.
 const (
-	recovery       open = iota // whether the algorithm recovered; a stall is shown all the same
-	recoveryInside             // the same, unless the finding is outside the model of the algorithm
-	everything                 // whether it recovered or stalled
+	recovery       open = iota // whether the algorithm recovered, but not whether it stalled
+	recoveryInside             // as recovery, but nothing if the finding is outside the model
+	everything                 // whether the algorithm recovered or stalled
 	nothing
 )
 
 // A Problem is the problem that the processes of a run solve, and so the kind of the run.
 type Problem struct {
 	Name      string
-	Kind      nodes.Kind    // of the rows that solve it
-	Command   string        // that makes real runs of it
-	One, Many string        // the noun for what it counts: entry, entries
+	Kind      nodes.Kind    // kind of the rows that solve the problem
+	Command   string        // name of the command that makes real runs
+	One, Many string        // what its runs count, in singular and plural: entry, entries
 	Victim    string        // an example of a target of faults
 	Load      workload.Load // the default load of a run
 	// Misplaced ends the error about its algorithms in a run of another problem; Instead says what to do.
@@ -66,15 +66,15 @@ type Problem struct {
 	checks []check
 	Leads  bool // it is about leaders: its runs have tables of leaders
 
-	unsound func(*evidence) string // why its evidence is not sound; empty: it is
+	unsound func(*evidence) string // why the evidence is not sound; empty: it is sound
 	// unserved returns the nodes that are not served at the end, and whether the run was Divided.
 	unserved func(*evidence) (starved []nodes.ID, divided bool)
 	// uncontended describes shared resources that were not contended; nil: clients share nothing.
 	uncontended func(*evidence) string
-	// around describes the work done while a fault lasted and after it, and why the fault shows nothing all the
-	// same, or ""; nil: faults are not judged by that.
+	// around describes the work done while a fault lasted and after it. lacks is why the fault shows nothing
+	// even so, or "". Nil: the work does not matter for faults.
 	around func(*evidence, *Fault, *section.Fault) (says, lacks string)
-	// unhit reports whether the planned faults hit nothing, if none took place; nil: unknown.
+	// unhit reports, if no planned fault took place, whether the faults count as hitting nothing; nil: unknown.
 	unhit func(*model) bool
 	// sent notes a message of the algorithm; nil: no check judges single messages.
 	sent func(*elected, history.Event)
@@ -120,7 +120,7 @@ var Exclusion = &Problem{
 	around:   (*evidence).entriesAround, uncontended: (*evidence).uncontended,
 }
 
-// The checks of simultaneous leaders. ShownInTerms leaves out the first.
+// The checks for simultaneous leaders. ShownInTerms leaves out leadersCheck.
 const leadersCheck, termsCheck = "leaders", "terms"
 
 // Election is the problem of nodes that elect leaders.
@@ -146,7 +146,7 @@ var Election = &Problem{
 		{name: "faults", about: AboutFaults, judge: faults},
 	},
 	unsound: func(e *evidence) string {
-		if !e.balanced() { // declarations have no second witness
+		if !e.balanced() { // no second witness checks what leaders declare
 			return "the counts disagree"
 		}
 		return ""

@@ -12,7 +12,7 @@ func ends(e *evidence) bool { return e.breach != nil && e.breach.Count == histor
 
 // grants: a foreign program lets its client in once for each request. It has the assumptions of safety.
 func grants(e *evidence) Finding {
-	what := "let its client in that had not asked"
+	what := "let its client in without a request"
 	if e.breach.Count == history.GrantedTwice {
 		what = "let its client in that was inside"
 	}

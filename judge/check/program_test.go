@@ -40,8 +40,8 @@ func TestProgramsThatBreakTheProtocol(t *testing.T) {
 		outsideModel bool
 	}{
 		{"twice", history.GrantedTwice, 0, "grants", "that was inside: it wrote {x}", Violated, false},
-		{"unasked", history.EnteredUnasked, 0, "grants", "that had not asked: it wrote {x}", Violated, false},
-		{"of another fault", history.EnteredUnasked, nodes.NoLoss, "grants", "had not asked", Violated, false},
+		{"unasked", history.EnteredUnasked, 0, "grants", "in without a request: it wrote {x}", Violated, false},
+		{"of another fault", history.EnteredUnasked, nodes.NoLoss, "grants", "without a request", Violated, false},
 		{"outside its model", history.GrantedTwice, needs, "grants", "(outside its model: the alg", Violated,
 			true},
 		{"ends", history.EndedItself, 0, "exit", "node 1 ended by itself: {x}", Violated, false},

@@ -49,12 +49,12 @@ func (m *model) pauses() string {
 	}
 }
 
-// processName prints a process that paused for people.
+// processName names a paused process for people.
 func processName(process uint32) string {
 	switch its := history.ProcessName(process); {
 	case its == "":
 		return name(nodes.ID(process))
-	case strings.HasPrefix(its, "broker ") && process != history.SecondBroker: // one of several
+	case strings.HasPrefix(its, "broker ") && process != history.SecondBroker: // one of several brokers
 		return its
 	default:
 		return "the " + its
@@ -87,7 +87,7 @@ func allServed(e *evidence) Finding {
 	case e.seen(history.Stalled):
 		return violated("no progress: %s, with %s", e.moves(), unserved(len(waiting))).with(waiters...)
 	case e.seen(history.Interrupted):
-		return inconclusive("the run was ended before its end, with %s", unserved(len(waiting))).with(waiters...)
+		return inconclusive("the run ended early, with %s", unserved(len(waiting))).with(waiters...)
 	case !e.seen(history.Rested):
 		return inconclusive("the run never came to rest, with %s", unserved(len(waiting))).with(waiters...)
 	case len(waiting) > 0:

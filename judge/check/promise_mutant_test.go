@@ -21,7 +21,7 @@ var promiseMutants = []mutant{
 		w.exit(1)
 		w.end()
 		return w
-	}, "priority", Violated, Violated, "node 0 made its entry 2 while node 1, whose request 1 comes first"},
+	}, "priority", Violated, Violated, "node 0 made its entry 2, although request 1 of node 1 had priority"},
 	{"a crash that nobody suspects", func() *world {
 		w := sound(3)
 		w.Bounded, w.Tells = true, func(time.Duration, int) time.Duration { return time.Nanosecond }

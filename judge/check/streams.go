@@ -16,8 +16,8 @@ type records struct {
 	recorded     [][][]uint64 // messages, by instance, node and kind
 	heard        map[stream][]hearing
 	logs         []*history.NodeLog
-	sum          history.InstanceTotals // of all logs
-	books        Finding                // of accounting
+	sum          history.InstanceTotals // totals of all logs
+	books        Finding                // the finding of accounting
 	audit        audit
 	disconnected []string // describes nodes that lost a connection without a fault
 }
@@ -48,11 +48,11 @@ type stream struct {
 
 // A hearing is the part of a stream that comes from one incarnation of the sender.
 type hearing struct {
-	sender      uint32 // incarnation
+	sender      uint32 // incarnation of the sender
 	first, last uint64 // numbers of messages
 }
 
-// hear takes an event by which a process begins to hear the stream of another incarnation.
+// hear takes an event by which a process begins to hear the stream of another incarnation of a sender.
 func (r *records) hear(event *history.Event) {
 	if event.Kind != history.LinkBegan && event.Kind != history.MulticastBegan {
 		return
@@ -83,7 +83,7 @@ func (r *records) hearings(l *history.NodeLog, from nodes.ID, multi bool, last u
 	}
 	latest := &all[len(all)-1]
 	latest.last = last
-	if latest.last < latest.first { // it died while it received the first message
+	if latest.last < latest.first { // the process died while it received the first message
 		latest.last = latest.first - 1
 	}
 	return all
@@ -127,11 +127,11 @@ func (r *records) downSince(id nodes.ID, incarnation uint32, at int64) bool {
 // missing at the end of a stream from the dead process, and messages to it until the next incarnation heard
 // one.
 func (r *records) auditLives(a *audit) {
-	of := map[nodes.ID][]*history.NodeLog{} // by incarnation
+	of := map[nodes.ID][]*history.NodeLog{} // the logs of each node, by incarnation
 	for _, l := range r.logs {
 		if len(l.SentTo) > 0 {
 			of[l.Node] = append(of[l.Node], l)
-			a.toDeaths -= int64(l.Totals.Strays) // else they would count twice, as the end of a dead stream
+			a.toDeaths -= int64(l.Totals.Strays) // strays are also counted as the end of a dead stream
 		}
 	}
 	for _, from := range r.logs {
@@ -203,7 +203,7 @@ func (r *records) auditStream(a *audit, from *history.NodeLog, to []*history.Nod
 			}
 			if gap := h.first - min(h.first, next); gap > 0 {
 				next = h.first
-				if from.Totals.Disconnects+l.Totals.Disconnects > 0 { // perhaps it was lost with a connection
+				if from.Totals.Disconnects+l.Totals.Disconnects > 0 { // a lost connection may be the cause
 					a.withBroker += gap
 				} else {
 					missing(gap, l.Incarnation > 0 && r.upSince(l.Node, l.Incarnation) > began)
@@ -216,7 +216,7 @@ func (r *records) auditStream(a *audit, from *history.NodeLog, to []*history.Nod
 	if multi {
 		floor = from.Totals.MultiFloor
 	}
-	if up := min(sent, floor) + 1; up > next { // lost with a connection
+	if up := min(sent, floor) + 1; up > next { // messages lost with a connection
 		a.withBroker += up - next
 		next = up
 	}
@@ -281,7 +281,7 @@ type audit struct {
 	balanced      bool // the ends of the streams were compared as well
 	gaps, repeats uint64
 	lost          uint64
-	withBroker    uint64   // lost with connections to the broker
+	withBroker    uint64   // messages lost with connections to the broker
 	toDeaths      int64    // messages to dead processes, or that died with them
 	lines         []string // describes the nodes and links where something is wrong
 }
@@ -307,7 +307,7 @@ func (r *records) auditStreams(balance bool) audit {
 	}
 	for _, from := range logs {
 		if len(from.SentTo) == 0 {
-			continue // the orchestrator, or a simulated node, which has no streams
+			continue // no streams: the log of the orchestrator, or of a simulated node
 		}
 		for _, to := range logs {
 			i, j := int(from.Node), int(to.Node)
@@ -329,8 +329,8 @@ func (r *records) auditStreams(balance bool) audit {
 	return a
 }
 
-// compare compares the ends of a stream. Messages up to its floor may have been lost with a connection.
-// Messages that are missing before its end count as gaps elsewhere.
+// compare compares the ends of a stream. Messages up to its floor may have been lost with a connection. The
+// receiver has counted messages that are missing before the end as gaps.
 func (a *audit) compare(stream string, sent, received, floor uint64) {
 	explained := max(received, min(sent, floor)) - received
 	a.withBroker += explained

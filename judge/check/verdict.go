@@ -60,18 +60,18 @@ type Finding struct {
 	Says    string   `json:"says" yaml:"says"` // in one sentence
 	Witness []string `json:"witness,omitempty" yaml:"witness,omitempty"`
 
-	// NotJudged means that it is valid only because nothing was there to compare the run with.
+	// NotJudged means that the finding is valid only because nothing was there to compare the run with.
 	NotJudged bool `json:"not_judged,omitempty" yaml:"not_judged,omitempty"`
 
-	// ByRun means that it is inconclusive for a reason outside the algorithm: the run ended too early to tell,
-	// or no node that was up had been asked to elect a leader.
+	// ByRun means that the finding is inconclusive for a reason outside the algorithm: the run ended too early
+	// to tell, or no node that was up had been asked to elect a leader.
 	ByRun bool `json:"by_run,omitempty" yaml:"by_run,omitempty"`
 
 	// OutsideModel means that an assumption of the algorithm was broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
-	// Broken has these assumptions. Not stored.
+	// Broken has the assumptions that were broken. Not stored.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
-	// Doubted means that it was a violation, but the evidence is not sound. Not stored.
+	// Doubted means that a violation became inconclusive, since the evidence is not sound. Not stored.
 	Doubted bool `json:"-" yaml:"-"`
 	// Idle means that no client entered during a fault that breaks no assumption of the algorithm. Not stored.
 	Idle bool `json:"-" yaml:"-"`
@@ -83,15 +83,15 @@ type Finding struct {
 // A Verdict is the result of all checks of a run.
 type Verdict struct {
 	Outcome  Outcome   `json:"outcome" yaml:"outcome"`
-	Reason   string    `json:"reason" yaml:"reason"` // of the worst finding
+	Reason   string    `json:"reason" yaml:"reason"` // what the worst finding says
 	Findings []Finding `json:"findings" yaml:"findings"`
 
 	Entries        uint64        `json:"entries" yaml:"entries"`
 	Violations     uint64        `json:"violations" yaml:"violations"` // entries that overlapped another
 	Overlap        time.Duration `json:"overlap" yaml:"overlap"`       // time with two or more inside
 	LostUpdates    uint64        `json:"lost_updates" yaml:"lost_updates"`
-	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests that never left
-	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // messages no fault explains
+	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests open at the end
+	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // losses that no fault explains
 	// LostWithBroker counts messages that were lost with connections to the broker.
 	LostWithBroker uint64 `json:"lost_with_broker,omitempty" yaml:"lost_with_broker,omitempty"`
 	// LostToDeaths counts messages to nodes that were down, or that died with their sender or receiver.
@@ -99,8 +99,8 @@ type Verdict struct {
 	// EntriesInMinority counts entries of clients that could reach no majority because of cuts and crashes.
 	EntriesInMinority uint64 `json:"entries_in_minority,omitempty" yaml:"entries_in_minority,omitempty"`
 
-	// PassedOver is the measured request with most entries of others after it was known to all; nil: no request
-	// was open for so long.
+	// PassedOver is the measured request that most entries of others overtook after it was known to all; nil: no
+	// measured request was open until it was known to all.
 	PassedOver *PassedOver `json:"passed_over,omitempty" yaml:"passed_over,omitempty"`
 
 	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // describes processes that stood still
@@ -132,8 +132,8 @@ type Verdict struct {
 type PassedOver struct {
 	Node    nodes.ID `json:"node" yaml:"node"`
 	Request uint32   `json:"request" yaml:"request"`               // its number at the node, from 1
-	Times   uint64   `json:"times" yaml:"times"`                   // entries of others, while it could enter
-	Open    bool     `json:"open,omitempty" yaml:"open,omitempty"` // it was never served
+	Times   uint64   `json:"times" yaml:"times"`                   // how many entries passed over it
+	Open    bool     `json:"open,omitempty" yaml:"open,omitempty"` // the request was never served
 }
 
 // Worst returns the first of the worst findings, which gives the verdict its reason.
@@ -247,14 +247,14 @@ func (v *Verdict) Shown() (row.Outcome, string) {
 		return row.Blocks, stalled.Says
 	case stalled != nil:
 		return row.Starves, stalled.Says
-	case len(v.Misses) > 0: // it recovered from fewer faults than planned
+	case len(v.Misses) > 0: // the algorithm recovered, but some faults hit nothing
 		return 0, v.Misses[0]
 	}
 	return row.Recovers, v.Reason
 }
 
-// Served is Shown without violations of safety: whether clients were served, or a leader was found, even if
-// two were inside together.
+// Served is like Shown, but ignores violations of safety. It shows whether clients were served, or a leader
+// was found, even if two were inside together.
 func (v *Verdict) Served() (row.Outcome, string) {
 	beside := *v
 	beside.Findings = slices.DeleteFunc(slices.Clone(v.Findings),
@@ -272,7 +272,7 @@ func (v *Verdict) ShownInTerms() (row.Outcome, string) {
 	}
 	if v.Divided && !slices.ContainsFunc(apart.Findings,
 		func(f Finding) bool { return f.Outcome == Violated && f.About() == aboutSafety }) {
-		apart.Divided, apart.Blocked = false, false // one of them leads in the latest term
+		apart.Divided, apart.Blocked = false, false // a leader leads in the latest term
 	}
 	return apart.Shown()
 }
@@ -301,8 +301,8 @@ func (e *elected) leaderless() []nodes.ID {
 	return l.Ending.Without
 }
 
-// still returns for how long nothing had gone wrong at the end. Here the lack of a node that is up and was
-// told to campaign is not a trouble: it leaves the other nodes without a leader.
+// still returns for how long nothing had gone wrong at the end. Here it is not a trouble if no node that was
+// told to campaign is up: the other nodes then have no leader.
 func (e *elected) still() time.Duration {
 	l := e.leaders
 	if l.Asked() {

@@ -21,7 +21,7 @@ type Election struct {
 	// when enough nodes followed it; -1: not yet.
 	Detected, Declared, Agreed int64
 
-	// Served is when a client first entered after it, if the leader serves clients; -1: not yet.
+	// Served is when a client first entered after the election, if the leader serves clients; -1: not yet.
 	Served int64
 
 	// Again means that the leader and its term are the same as before: some node only learned of the leader.
@@ -34,7 +34,7 @@ type Election struct {
 	Highest, Lowest nodes.ID
 }
 
-// Elects reports whether it elected a new leader or term, other than by a take-over.
+// Elects reports whether the election chose a new leader or term, other than by a take-over.
 func (e *Election) Elects() bool { return !e.Again && !e.Takeover }
 
 // Elected returns how many elections were completed without Again.
@@ -53,7 +53,7 @@ func (f *Fold) ElectedSince(at int64) (n int) {
 // A Cause is the event that an election began with.
 type Cause struct {
 	What What
-	Node nodes.ID // that crashed, restarted or declared; None: no node in particular
+	Node nodes.ID // the node of the event; None: no node in particular
 }
 
 // A What is a kind of cause.
@@ -65,7 +65,7 @@ const (
 	LeaderCrashed             // the leader is down
 	nodeRestarted             // a node restarted, and knows of no leader
 	doubted                   // a node declared another leader, or that it knows of no leader
-	nodeStopped               // the leader stands still, or goes on
+	nodeStopped               // a node began or ceased to stand still
 	linksCut                  // nodes were cut off from each other
 	linksHealed               // such a cut was healed
 )
@@ -96,15 +96,15 @@ func causeOf(e *history.Event) Cause {
 // determined, or None.
 type Cut func(from, to, victim nodes.ID) bool
 
-// A tally finds the elected leaders by a rule: how many nodes must follow one.
+// A tally finds the elected leaders by a rule: how many nodes must follow a leader.
 type tally struct {
 	f        *Fold
 	rule     row.Following
 	done     *[]Election       // completed elections
 	began    int64             // when the run began, or a node was first told to campaign
-	cuts     []cutInForce      // of the faults that are in force
+	cuts     []cutInForce      // cuts that are in force
 	relinked int64             // when a cut last began or ended
-	down     map[nodes.ID]bool // nodes, servers included
+	down     map[nodes.ID]bool // nodes that are down, servers included
 
 	led []tenure // by leader: its latest tenure
 	by  []tenure // by node: the tenure of the elected leader that it follows, or followed last
@@ -118,10 +118,10 @@ type cutInForce struct {
 // A tenure is a time in which a leader was elected, or in which a node followed it.
 type tenure struct {
 	standing
-	held  bool  // it goes on
+	held  bool  // the tenure goes on
 	began int64 // when the leader declared itself
-	lost  int64 // when it ended
-	cause Cause // of its end
+	lost  int64 // when the tenure ended
+	cause Cause // why the tenure ended
 }
 
 // A party is an elected leader with its followers.

@@ -24,7 +24,7 @@ type Belief struct {
 	Node, Leader nodes.ID // Leader may be nodes.None, or nodes.Somebody
 	Term         uint64
 	From, To     int64
-	Cut          bool // it ended because its node went down, or with the history
+	Cut          bool // the belief ended because its node went down or the history ended
 }
 
 // Text describes the belief, to follow the name of the node.
@@ -53,18 +53,18 @@ func (b *Belief) Leads() bool { return b.Leader == b.Node }
 type Fold struct {
 	// Cuts has a Cut for each planned fault, by its number less one; nil: the fault cuts no link.
 	Cuts    []Cut
-	Servers int           // how many further nodes there are that do not elect
-	Grace   time.Duration // within which the scheme has a leader again; 0: it has no timeouts
+	Servers int           // how many further nodes there are, which do not elect
+	Grace   time.Duration // how long the scheme may take to have a leader again; 0: no timeouts
 
-	Beliefs   []Belief   // in the order of their beginnings
-	Overlaps  []Overlap  // with two or more running leaders, in order
-	Elections []Election // completed by the rule of the scheme, in order
-	Open      *Election  // the one that was not completed when the history ended, or nil
-	// Agreements are completed when all running nodes agree; Apart is their Open.
+	Beliefs   []Belief   // beliefs of all nodes, in the order of their beginnings
+	Overlaps  []Overlap  // times with two or more running leaders, in order
+	Elections []Election // elections completed by the rule of the scheme, in order
+	Open      *Election  // the election that was not completed in the end, or nil
+	// Agreements are the elections that end when all running nodes agree. Apart is the uncompleted one, or nil.
 	Agreements []Election
 	Apart      *Election
 	Conflicts  []Conflict // terms with two leaders
-	Backwards  []Belief   // in a lower term than the node had before
+	Backwards  []Belief   // beliefs in a lower term than the node had before
 	Changes    []int64    // when a node came to lead, or to lead in another term
 
 	Begun, End int64 // the run, from its first mark to when it was told to stop
@@ -74,33 +74,33 @@ type Fold struct {
 	// the scheme.
 	Forsaken []Span
 
-	Vacancies []Span // in which no running node led, in order
+	Vacancies []Span // times in which no running node led, in order
 
-	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see docs/measures.md
+	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // total times in nanoseconds: see docs/measures.md
 
 	Flaps []Flap // leaders that gave way while they were up, in order
-	// Lost are the crashes of leaders that left a node that they reached without a leader, in order.
+	// Lost are the crashes of leaders after which a node that they reached had no leader, in order.
 	Lost     []Incident
-	Restarts []Incident // of nodes, in order
+	Restarts []Incident // restarts of nodes, in order
 
 	// Unasked are the times in which no node that was up had been told to campaign in its life, or had declared
 	// anything. The last may reach to math.MaxInt64, beyond the end of the run.
 	Unasked []Span
 
-	Stretches []Stretch // of all nodes from Begun to End, in the order of their beginnings
+	Stretches []Stretch // stretches of all nodes from Begun to End, in the order of their beginnings
 
-	stack     int // clients
+	stack     int // number of clients
 	voters    leading.Electorate
 	nodes     []node
 	byTerm    bool    // leaders have terms
-	at        int64   // up to when time is counted
+	at        int64   // the time up to which the totals count
 	latest    int64   // the time of the latest event
-	running   bool    // between Begun and End
+	running   bool    // the run has begun, and was not told to stop yet
 	uncalled  bool    // running, and no node has been told to campaign, has declared anything or was elected
-	undecided int     // the first of Flaps whose next leader is unknown
-	votes     tally   // by the rule of the scheme
-	unanimous tally   // by the agreement of all
-	turns     []int64 // when something happened that may change the leader
+	undecided int     // index of the first of Flaps whose next leader is unknown
+	votes     tally   // elected leaders by the rule of the scheme
+	unanimous tally   // leaders that all running nodes follow
+	turns     []int64 // times at which something happened that may change the leader
 	rank      func(nodes.ID) uint32
 }
 
@@ -125,8 +125,8 @@ type standing struct {
 // A node is the state of one client, beside its Voter.
 type node struct {
 	restarted int64 // when it came up last; 0: it never went down
-	belief    int   // index of its current one in Beliefs; -1: it has declared nothing in this life
-	stretch   int   // index of its current one in Stretches; -1: the run has not begun
+	belief    int   // index of its current belief in Beliefs; -1: it has declared nothing in this life
+	stretch   int   // index of its current stretch in Stretches; -1: the run has not begun
 }
 
 // New returns a fold of the history of a cluster whose electors have these promises.
@@ -135,7 +135,7 @@ func New(c nodes.Config, promises *row.Leadership) *Fold {
 	f := &Fold{rank: func(id nodes.ID) uint32 { return promises.RankOf(c, id) }, stack: n, byTerm: byTerm,
 		nodes: make([]node, n), voters: make(leading.Electorate, n), Begun: math.MaxInt64, End: math.MaxInt64}
 	f.votes = newTally(f, promises.Follow, &f.Elections)
-	f.unanimous = newTally(f, row.AllReached, &f.Agreements) // it knows of no cuts, so all reach all
+	f.unanimous = newTally(f, row.AllReached, &f.Agreements) // it ignores cuts: all nodes reach each other
 	for i := range f.nodes {
 		f.nodes[i] = node{belief: -1, stretch: -1}
 		f.voters[i] = leading.Voter{Up: true, Belief: new(leading.Belief)}
@@ -240,7 +240,7 @@ func (f *Fold) stop(at int64) {
 // elected takes the declaration of a node.
 func (f *Fold) elected(e *history.Event) {
 	if !f.has(e.Node) || !f.voters[e.Node].Up {
-		return // it was killed and its process had not ended yet: its belief is over
+		return // the node was killed: its belief is over, though its process had not ended yet
 	}
 	f.Ending.Stirs, f.uncalled = f.Ending.Stirs || f.End != math.MaxInt64, false
 	n := &f.nodes[e.Node]
@@ -334,9 +334,9 @@ func (f *Fold) Close([]*history.NodeLog) {
 // turn notes a time at which something happened that may change the leader.
 func (f *Fold) turn(at int64) { f.turns = append(f.turns, at) }
 
-// Steady returns how often another node came to lead, or one in another term, in steady time, and the length
-// of that time in nanoseconds. Steady time begins a grace after each turn, since a scheme may elect within
-// that, and ends with the next. A turn is the beginning or end of a fault, a crash, a restart, a pause or a
+// Steady returns how often a node came to lead, or to lead in another term, in steady time, and the length of
+// that time in nanoseconds. Steady time begins a grace after each turn, since a scheme may elect within that,
+// and ends with the next turn. A turn is the beginning or end of a fault, a crash, a restart, a pause or a
 // campaign. A scheme without a grace has no steady time.
 func (f *Fold) Steady() (changes int, length int64) {
 	if f.Grace == 0 {

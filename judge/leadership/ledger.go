@@ -79,9 +79,9 @@ type Fault struct {
 // An Entry is a stretch, or the part of one, during which the same faults were in force.
 type Entry struct {
 	Stretch
-	Faults     []int      // their numbers
+	Faults     []int      // numbers of the faults in force
 	Side       []nodes.ID // the nodes with which it could exchange messages, itself included; nil: all
-	TwoLeaders int64      // the time of it, in nanoseconds, in which two or more running nodes led
+	TwoLeaders int64      // for how many nanoseconds of the entry two or more running nodes led
 }
 
 // Ledger returns the beliefs of all nodes in [from, to), sorted by node and time. total counts all nodes,

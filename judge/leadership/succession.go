@@ -14,7 +14,7 @@ type Succession struct {
 	Known bool // the fault has begun
 	Led   []nodes.ID
 	Began int64
-	Next  int64 // 0: no other node led
+	Next  int64 // when another node led; 0: no other node led
 }
 
 // Add implements history.Fold.

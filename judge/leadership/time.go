@@ -16,7 +16,7 @@ func (s *Span) Length() int64 { return s.To - s.From }
 // An Overlap is a stretch of time in which several running nodes led.
 type Overlap struct {
 	Span
-	Leaders  []nodes.ID // all that led at any moment of it, in the order in which they began to
+	Leaders  []nodes.ID // all nodes that led at some moment of it, in the order in which they began to lead
 	SameTerm bool       // two of them led in one term at one time
 }
 
@@ -122,11 +122,11 @@ func (f *Fold) endOverlap(now int64) {
 type Flap struct {
 	Node nodes.ID
 	At   int64
-	// Takeover means that it gave way to a node that had restarted since it began to lead. That node leads at
-	// that moment or, if no node does, leads next.
+	// Takeover means that the leader gave way to a node that had restarted since the leader began to lead. That
+	// node leads at that moment or, if no node does, leads next.
 	Takeover bool
 
-	since int64 // when it began to lead
+	since int64 // when the node began to lead
 }
 
 // Takeovers returns how many flaps were take-overs.

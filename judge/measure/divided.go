@@ -9,12 +9,12 @@ import (
 
 // OfGroup are the figures of a group of requests.
 type OfGroup struct {
-	Requests      number `csv:"requests"`          // that overlap the window
-	Contended     number `csv:"contended"`         // of the whole run: see Figures
-	Entries       number `csv:"entries_in_window"` // entered while measuring
-	Unserved      number `csv:"unserved"`          // of the whole run
-	Unissued      number `csv:"unissued"`          // of the whole run: these fell due, and wait too
-	WaitUSP50     number `csv:"wait_us_p50"`       // due to enter
+	Requests      number `csv:"requests"`          // requests that overlap the window
+	Contended     number `csv:"contended"`         // contended requests of the whole run: see Figures
+	Entries       number `csv:"entries_in_window"` // entries in the window
+	Unserved      number `csv:"unserved"`          // requests of the whole run that were never served
+	Unissued      number `csv:"unissued"`          // arrivals of the whole run that never became requests
+	WaitUSP50     number `csv:"wait_us_p50"`       // from when a request is due until it enters
 	WaitUSP90     number `csv:"wait_us_p90"`
 	WaitUSP99     number `csv:"wait_us_p99"`
 	WaitUSMax     number `csv:"wait_us_max"`
@@ -25,13 +25,13 @@ type OfGroup struct {
 // OfSize are the figures of the requests for one number of units: the columns of sizes.csv. They show whether
 // large requests wait for longer than small ones.
 type OfSize struct {
-	Units int `csv:"units"` // that each request takes
+	Units int `csv:"units"` // how many units each request takes
 	OfGroup
 }
 
 // OfResource are the figures of the requests for one resource: the columns of resources.csv.
 type OfResource struct {
-	Resource    int    `csv:"resource"`    // its number
+	Resource    int    `csv:"resource"`    // number of the resource
 	Utilisation number `csv:"utilisation"` // share of the window with a client inside
 	OfGroup
 }
@@ -45,16 +45,16 @@ type group struct {
 	unissued  uint64
 	requests  uint64
 	contended uint64
-	overtaken uint64 // how often they were overtaken, in all
-	most      uint64 // how often one of them was overtaken at most
-	gaveUp    bool   // some were never served: they might have been overtaken more often
-	busy      int64  // of a resource: nanoseconds of the window with a client inside
+	overtaken uint64 // how often its requests were overtaken, in all
+	most      uint64 // how often one of its requests was overtaken at most
+	gaveUp    bool   // some requests were never served: they might have been overtaken more often
+	busy      int64  // for a resource: nanoseconds of the window with a client inside
 }
 
 // groups are sorted by number.
 type groups []*group
 
-// of returns the group of a number.
+// of returns the group with a number. It adds the group if it is missing.
 func (g *groups) of(number uint32) *group {
 	at, is := slices.BinarySearchFunc(*g, number, func(one *group, number uint32) int {
 		return int(one.number) - int(number)
@@ -65,7 +65,7 @@ func (g *groups) of(number uint32) *group {
 	return (*g)[at]
 }
 
-// waited takes a request whose wait is over. It counts if it overlaps the window.
+// waited takes a request whose wait is over. The request counts if it overlaps the window.
 func (g *group) waited(s *section.Section, at int64, window section.Window) {
 	if window.Touches(s.Due, at) {
 		g.wait.add(at-s.Due, s.Served())
@@ -117,10 +117,10 @@ func (g *group) figures() OfGroup {
 
 // divided groups the requests of a run by how many units they take, and by the resource that they name.
 type divided struct {
-	sizes     groups  // for resources with several units
-	byName    bool    // requests name one of several resources
-	resources groups  // by instance, if byName
-	held      float64 // units taken, times nanoseconds of the window
+	sizes     groups  // groups by the number of units, for resources with several
+	byName    bool    // ByResource was called
+	resources groups  // groups by instance, if byName
+	held      float64 // for how many nanoseconds of the window each unit was taken, summed up
 }
 
 // each calls do for the groups that a request belongs to.
@@ -163,7 +163,7 @@ func (f *Fold) ByResource() {
 	}
 }
 
-// used takes for how long a resource was in use.
+// used takes how long a resource was in use.
 func (d *divided) used(r *section.Resource) {
 	if d.byName {
 		d.resources.of(uint32(r.Instance)).busy = r.Busy

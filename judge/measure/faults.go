@@ -15,19 +15,19 @@ import (
 type FaultFold struct {
 	sections    *section.Fold
 	phases      phases
-	since       *phase // from the latest heal, or the beginning of the window
+	since       *phase // the phase since the latest heal, or since the beginning of the window
 	faults      []*fault
-	healed      []*fault // whose phase After goes on
-	begunQuiet  []*fault // no client has entered since they began
-	healedQuiet []*fault // no client has entered since they were healed
+	healed      []*fault // faults whose phase After goes on
+	begunQuiet  []*fault // faults since whose beginning no client has entered
+	healedQuiet []*fault // faults since whose heal no client has entered
 	over        bool     // the window is over
 	waiting     bool     // a request was never served
 	edges       []*counters
-	edgesAt     int64                     // the time of the counters in edges
-	epoch       func(fence uint64) uint64 // of a fence number; nil: the algorithm has no epochs
+	edgesAt     int64                     // the time to which the counters in edges belong
+	epoch       func(fence uint64) uint64 // epoch of a fence number; nil: the algorithm has no epochs
 	latest      uint64                    // the highest epoch of an entry
 	line        timeline
-	last        int64 // the latest entry, heal or end of the window
+	last        int64 // time of the latest entry, heal or end of the window
 }
 
 // A fault is a fault that began, with the phases of the window around it; a phase may be nil.
@@ -37,11 +37,11 @@ type fault struct {
 	victim           nodes.ID // the node that the run determined, or None
 	healed           bool
 	phases           ByPhase[*phase]
-	next, nextHealed int64 // the first entry after the beginning and after the heal, or none
+	next, nextHealed int64 // times of the first entry after the beginning and after the heal, or none
 	recovery         recovery
 	unfinished       uint64
-	old, new, epochs uint64 // the latest epoch before it, and before the next fault; how many epochs began
-	heard, silence   int64  // the latest accepted entry, or the beginning; the longest time without one
+	old, new, epochs uint64 // latest epoch before this fault and before the next; number of epochs between
+	heard, silence   int64  // time of the latest accepted entry or the beginning; longest time without entry
 }
 
 const none = math.MinInt64
@@ -128,7 +128,7 @@ func (f *FaultFold) Ended(s *section.Section) {
 		return
 	}
 	for _, x := range f.faults {
-		if x.healed && s.Asked < x.to { // it was open at the heal
+		if x.healed && s.Asked < x.to { // the request was open at the heal
 			x.unfinished++
 		}
 	}
@@ -355,8 +355,8 @@ func (f *FaultFold) until(from, entered int64) figure.Figure {
 }
 
 // After a heal, time is divided into intervals of a twentieth of the phase before the fault, at least 50 ms
-// and long enough for ten entries. The old rate is back in the first interval with nine tenths of its
-// entries.
+// and long enough for ten entries. The old rate is back in the first interval with nine tenths of
+// the entries at that rate.
 const (
 	intervalsBefore = 20
 	shortestNS      = 50e6
@@ -367,11 +367,11 @@ const (
 // A recovery finds when the old rate is back after a fault. The zero value does nothing.
 type recovery struct {
 	from, width int64
-	need        float64 // entries in an interval
-	current     int64   // number of the interval
-	entries     float64 // in the current interval
+	need        float64 // how many entries an interval must have
+	current     int64   // number of the current interval
+	entries     float64 // entries in the current interval
 	found       bool
-	after       int64 // from the heal to the beginning of the interval
+	after       int64 // from the heal until the old rate was back
 }
 
 // recoveryFrom returns a recovery to the rate of the phase before, from a time on.
@@ -388,7 +388,7 @@ func recoveryFrom(at int64, before *phase) recovery {
 	return recovery{from: at, width: w, need: muchAsBefore * before.rate() * float64(w)}
 }
 
-// enter takes an entry. They come in the order of their times.
+// enter takes an entry. Entries come in the order of their times.
 func (r *recovery) enter(at int64) {
 	if r.width == 0 || r.found {
 		return
@@ -411,7 +411,7 @@ func (r *recovery) end(at int64) {
 // A timeline counts entries in equal intervals. Beyond mostIntervals it merges them in pairs.
 type timeline struct {
 	from   int64
-	length int64 // of an interval
+	length int64 // length of an interval, in nanoseconds
 	counts []entered
 }
 
@@ -420,7 +420,7 @@ type entered struct{ all, refused uint64 }
 
 const (
 	mostIntervals = 512
-	shortest      = 1000 // ns of an interval
+	shortest      = 1000 // length of the shortest interval, in nanoseconds
 )
 
 // enter counts an entry, at a time that is not before the line begins.

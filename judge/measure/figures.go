@@ -5,8 +5,8 @@ import "turnstile/internal/figure"
 // A number is one figure.
 type number = figure.Figure
 
-// Values of the tag of: columns of runs with critical sections, and of runs about leaders. A column without
-// the tag concerns all runs.
+// Values of the struct tag "of": columns of runs with critical sections, and of runs about leaders. A column
+// without the tag concerns all runs.
 const (
 	OfExclusion = "exclusion"
 	OfLeaders   = "leaders"
@@ -16,19 +16,19 @@ const (
 // docs/measures.md explains each.
 type Figures struct {
 	WarmupTookS     number `csv:"warmup_took_s"`
-	Clients         number `csv:"clients" of:"exclusion"`          // that requested
-	DurationS       number `csv:"duration_s"`                      // of the window that was measured
-	Entries         number `csv:"entries" of:"exclusion"`          // of the whole run
-	EntriesAccepted number `csv:"entries_accepted" of:"exclusion"` // whose write was not refused
-	EntriesRefused  number `csv:"entries_refused" of:"exclusion"`  // whose write the resource refused
+	Clients         number `csv:"clients" of:"exclusion"`          // clients that requested
+	DurationS       number `csv:"duration_s"`                      // length of the measured window
+	Entries         number `csv:"entries" of:"exclusion"`          // entries of the whole run
+	EntriesAccepted number `csv:"entries_accepted" of:"exclusion"` // entries whose write was not refused
+	EntriesRefused  number `csv:"entries_refused" of:"exclusion"`  // entries with a refused write
 	// EntriesInMinority counts the entries of the whole run by clients that could reach no majority.
 	EntriesInMinority number `csv:"entries_in_minority" of:"exclusion"`
-	EntriesInWindow   number `csv:"entries_in_window" of:"exclusion"` // entered while measuring
+	EntriesInWindow   number `csv:"entries_in_window" of:"exclusion"` // entries in the window
 	// AcceptedInWindow counts the accepted entries of the window. All rates and shares are of accepted entries.
 	AcceptedInWindow number `csv:"accepted_in_window" of:"exclusion"`
 	EntriesPerS      number `csv:"entries_per_s" of:"exclusion"`
 
-	Messages          number `csv:"messages"` // deliveries that were sent in the whole run
+	Messages          number `csv:"messages"` // messages sent in the whole run, counted for each receiver
 	Publishes         number `csv:"publishes"`
 	MessagesPerEntry  number `csv:"messages_per_entry" of:"exclusion"`
 	PublishedMin      number `csv:"published_min" of:"exclusion"` // messages per entry, as published
@@ -37,36 +37,36 @@ type Figures struct {
 	BytesPerEntry     number `csv:"bytes_per_entry" of:"exclusion"`
 	// ServerBytesPerEntry counts the bytes that clients and servers of a service exchange, both ways.
 	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
-	Heartbeats          number `csv:"heartbeats"` // of the failure detector; in no other column
+	Heartbeats          number `csv:"heartbeats"` // messages of the failure detector, in no other column
 	// No other column counts the questions of nodes to a resource process.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
-	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // of a round trip
-	// Messages of single requests, one at a time.
+	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // duration of a round trip
+	// Messages of a single request, if requests are made one at a time.
 	OneEntryMin  number `csv:"one_entry_messages_min" of:"exclusion"`
 	OneEntryMean number `csv:"one_entry_messages_mean" of:"exclusion"`
 	OneEntryMax  number `csv:"one_entry_messages_max" of:"exclusion"`
 
-	WaitUSP50     number `csv:"wait_us_p50" of:"exclusion"` // due to enter
+	WaitUSP50     number `csv:"wait_us_p50" of:"exclusion"` // from when a request is due until it enters
 	WaitUSP90     number `csv:"wait_us_p90" of:"exclusion"`
 	WaitUSP99     number `csv:"wait_us_p99" of:"exclusion"`
 	WaitUSP999    number `csv:"wait_us_p999" of:"exclusion"`
 	WaitUSMax     number `csv:"wait_us_max" of:"exclusion"`
-	QueueUSP50    number `csv:"queue_us_p50" of:"exclusion"` // due to requested
+	QueueUSP50    number `csv:"queue_us_p50" of:"exclusion"` // from when a request is due until it is made
 	QueueUSP99    number `csv:"queue_us_p99" of:"exclusion"`
-	ProtocolUSP50 number `csv:"protocol_us_p50" of:"exclusion"` // requested to enter
+	ProtocolUSP50 number `csv:"protocol_us_p50" of:"exclusion"` // from a request until its entry
 	ProtocolUSP99 number `csv:"protocol_us_p99" of:"exclusion"`
-	HoldUSP50     number `csv:"hold_us_p50" of:"exclusion"` // enter to exit
+	HoldUSP50     number `csv:"hold_us_p50" of:"exclusion"` // from an entry until its exit
 	HoldUSP99     number `csv:"hold_us_p99" of:"exclusion"`
 	// The wait when no other client wants the resource.
 	ClientDelayP50            number `csv:"client_delay_us_p50" of:"exclusion"`
-	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // the same when no client waited
-	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // exit to the next enter
+	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // if no client held or waited
+	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // from an exit to the next entry
 	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99" of:"exclusion"`
 
 	Utilisation          number `csv:"utilisation" of:"exclusion"`
-	UtilisationMean      number `csv:"utilisation_mean" of:"exclusion"` // of several resources
-	UnitsTakenMax        number `csv:"units_taken_max" of:"exclusion"`  // at once, by the register
-	UnitsTakenMean       number `csv:"units_taken_mean" of:"exclusion"` // over the window
+	UtilisationMean      number `csv:"utilisation_mean" of:"exclusion"` // mean over several resources
+	UnitsTakenMax        number `csv:"units_taken_max" of:"exclusion"`  // units taken at once, by the register
+	UnitsTakenMean       number `csv:"units_taken_mean" of:"exclusion"` // mean over the window
 	UtilisationPredicted number `csv:"utilisation_predicted" of:"exclusion"`
 	EntriesPerSPredicted number `csv:"entries_per_s_predicted" of:"exclusion"`
 
@@ -76,7 +76,7 @@ type Figures struct {
 	JainIndex      number `csv:"jain_index" of:"exclusion"`
 	EntriesNodeMin number `csv:"entries_node_min" of:"exclusion"`
 	EntriesNodeMax number `csv:"entries_node_max" of:"exclusion"`
-	WithoutEntry   number `csv:"clients_without_entry" of:"exclusion"` // that requested, in the window
+	WithoutEntry   number `csv:"clients_without_entry" of:"exclusion"` // requested, but no entry in the window
 	OvertakenMax   number `csv:"overtaken_max" of:"exclusion"`
 	OvertakenMean  number `csv:"overtaken_mean" of:"exclusion"`
 
@@ -87,9 +87,9 @@ type Figures struct {
 	OrderInversions number `csv:"order_inversions" of:"exclusion"`
 
 	Suspicions      number `csv:"suspicions"`
-	SuspicionsWrong number `csv:"suspicions_wrong"`       // of nodes that were up
-	WrongPerHour    number `csv:"suspicions_wrong_per_h"` // of the whole run
-	DetectionUSMean number `csv:"detection_us_mean"`      // from a crash until another node suspects
+	SuspicionsWrong number `csv:"suspicions_wrong"`       // suspicions of nodes that were up
+	WrongPerHour    number `csv:"suspicions_wrong_per_h"` // wrong suspicions in the whole run
+	DetectionUSMean number `csv:"detection_us_mean"`      // from a crash until another node suspects it
 	DetectionUSMax  number `csv:"detection_us_max"`
 
 	// Elections elect a new leader; after a rejoin, the old one leads again. The times run until enough nodes
@@ -105,7 +105,7 @@ type Figures struct {
 	ElectAgreedUSP50   number `csv:"elect_agreement_us_p50" of:"leaders"`
 	ElectServingUSP50  number `csv:"elect_serving_us_p50" of:"leaders"`
 	TakeoverUSP50      number `csv:"takeover_us_p50" of:"leaders"`
-	// Until all running nodes agreed, even if they are cut off.
+	// How long it took until all running nodes agreed, even if they are cut off.
 	AllAgreedUSP50 number `csv:"all_agreed_us_p50" of:"leaders"`
 	AllAgreedUSP99 number `csv:"all_agreed_us_p99" of:"leaders"`
 	AllAgreedUSMax number `csv:"all_agreed_us_max" of:"leaders"`
@@ -115,7 +115,7 @@ type Figures struct {
 	LeaderlessUS        number `csv:"leaderless_us" of:"leaders"`
 	TwoLeadersUS        number `csv:"two_leaders_us" of:"leaders"`
 	TwoLeadersInTermUS  number `csv:"two_leaders_in_term_us" of:"leaders"`
-	TwoLeadersStoppedUS number `csv:"two_leaders_stopped_us" of:"leaders"` // one of them stood still
+	TwoLeadersStoppedUS number `csv:"two_leaders_stopped_us" of:"leaders"` // while one of the two stood still
 	Flaps               number `csv:"flaps" of:"leaders"`
 	Takeovers           number `csv:"takeovers" of:"leaders"`
 	TermsBackwards      number `csv:"terms_backwards" of:"leaders"`
@@ -136,7 +136,7 @@ type Figures struct {
 	ToldStayed      number `csv:"told_stayed" of:"exclusion"`
 	ToldInsideUS    number `csv:"told_inside_us" of:"exclusion"`
 	ToldInsideUSMax number `csv:"told_inside_us_max" of:"exclusion"`
-	// OverlappedUntold counts entries during which another client entered before theirs was told, if ever.
+	// OverlappedUntold counts entries that another entry overlapped before their client was told, if ever.
 	OverlappedUntold number `csv:"overlapped_untold" of:"exclusion"`
 	// ToldForNothing counts clients that were told, went on, and were alone inside all the time.
 	ToldForNothing number `csv:"told_for_nothing" of:"exclusion"`
@@ -158,10 +158,10 @@ type Figures struct {
 	// ClockErrorUS bounds by how much the times of two nodes may differ for one moment.
 	ClockErrorUS number `csv:"clock_error_us"`
 	CPUBusy      number `csv:"cpu_busy"`     // share of the machine or of the run's quota, 0 to 1
-	OwnCPU       number `csv:"own_cpu"`      // the part of nodes and orchestrator
-	BrokerShare  number `csv:"broker_share"` // the part of the broker
-	OthersCPU    number `csv:"others_cpu"`   // of other processes, share of the machine
-	BrokerCPU    number `csv:"broker_cpu"`   // share of one CPU
+	OwnCPU       number `csv:"own_cpu"`      // the part of CPUBusy that nodes and orchestrator use
+	BrokerShare  number `csv:"broker_share"` // the part of CPUBusy that the broker uses
+	OthersCPU    number `csv:"others_cpu"`   // share of the machine that other processes use
+	BrokerCPU    number `csv:"broker_cpu"`   // share of one CPU that the broker uses
 	NodeRSSMB    number `csv:"node_rss_mb_max"`
 	ReadyMS      number `csv:"ready_ms"`
 	PauseSMax    number `csv:"pause_s_max"` // the longest that a process stood still
@@ -173,7 +173,7 @@ type Figures struct {
 type OfMessages struct {
 	Phase             string `csv:"phase"`
 	Kind              string `csv:"kind"`
-	Sent              number `csv:"sent"` // deliveries that were sent
+	Sent              number `csv:"sent"` // messages sent, counted for each receiver
 	Publishes         number `csv:"publishes"`
 	Delivered         number `csv:"delivered"`
 	Bytes             number `csv:"bytes"`
@@ -184,15 +184,15 @@ type OfMessages struct {
 
 // The phases of a trial.
 const (
-	WholeRun = "run"    // all of it, warm-up included
+	WholeRun = "run"    // the whole trial, warm-up included
 	Steady   = "steady" // from the first to the last entry while measuring
 )
 
 // The phases of a fault, as indices of ByPhase.
 const (
-	Before = iota // from the latest heal or the beginning of the window until it began
+	Before = iota // from the latest heal or the beginning of the window until the fault began
 	During
-	After // from its heal until another fault began or the window ended
+	After // from the heal of the fault until another fault began or the window ended
 )
 
 // Phases are the names of the phases of a fault.
@@ -205,9 +205,9 @@ type ByPhase[T any] [3]T
 // OfFault are the figures of one fault. Their tags name them in reports; ByPhases returns the columns of
 // faults.csv.
 type OfFault struct {
-	Number int    `csv:"number"`        // of the planned fault, from 1
-	Fault  string `csv:"fault,outside"` // in words
-	FromS  number `csv:"from_s"`        // from the beginning of the window
+	Number int    `csv:"number"`        // number of the planned fault, from 1
+	Fault  string `csv:"fault,outside"` // description of the fault
+	FromS  number `csv:"from_s"`        // when the fault began, from the beginning of the window
 	ToS    number `csv:"to_s"`
 	Healed bool   `csv:"healed"`
 	// When the phase before began; when the phase during ended, if the fault was not healed; when the phase
@@ -221,18 +221,18 @@ type OfFault struct {
 	Refused  ByPhase[number]  `csv:"refused_*"`
 	PerS     ByPhase[number]  `csv:"entries_*_per_s"`
 	WaitUS   ByPhase[OfWaits] `csv:"wait_*_us_"`
-	Messages ByPhase[number]  `csv:"messages_*"` // deliveries that were sent
+	Messages ByPhase[number]  `csv:"messages_*"` // messages sent, counted for each receiver
 	Dropped  ByPhase[number]  `csv:"dropped_*"`
 
-	NextEntryS       number `csv:"next_entry_s"`        // since it began
-	HealedNextEntryS number `csv:"healed_next_entry_s"` // since it was healed
-	OldRateS         number `csv:"old_rate_s"`          // since it was healed
+	NextEntryS       number `csv:"next_entry_s"`        // from the beginning of the fault to the next entry
+	HealedNextEntryS number `csv:"healed_next_entry_s"` // from the heal to the next entry
+	OldRateS         number `csv:"old_rate_s"`          // from the heal until the old rate was back
 
 	OverlapUS  ByPhase[number] `csv:"overlap_*_us" phases:"during after"`
-	Unfinished number          `csv:"unfinished"` // open at the heal, and never finished
+	Unfinished number          `csv:"unfinished"` // requests that were open at the heal and never finished
 
 	EpochBefore number `csv:"epoch_before"` // the highest epoch of an entry before the fault
-	EpochAfter  number `csv:"epoch_after"`  // the same before the next fault
+	EpochAfter  number `csv:"epoch_after"`  // the highest epoch of an entry before the next fault
 	EpochsNew   number `csv:"epochs_new"`   // how many epochs with entries began in between
 	// SilenceS is the longest time without an accepted entry until the next fault began.
 	SilenceS number `csv:"silence_s"`
@@ -245,11 +245,11 @@ type OfFault struct {
 	LeaderlessUS  ByPhase[number]      `csv:"leaderless_*_us"`
 	TwoLeadersUS  ByPhase[number]      `csv:"two_leaders_*_us"`
 	Flaps         ByPhase[number]      `csv:"flaps_*"`
-	Changes       ByPhase[number]      `csv:"leader_changes_*"` // nodes that came to lead
+	Changes       ByPhase[number]      `csv:"leader_changes_*"` // how often a node came to lead
 	HealedAgreedS number               `csv:"healed_agreed_s"`  // from the heal until all agree on a leader
 }
 
-// OfWaits are quantiles of the waits of a phase, due to enter.
+// OfWaits are quantiles of the waits of a phase, from when a request is due until it enters.
 type OfWaits struct {
 	P50 number `csv:"p50"`
 	P99 number `csv:"p99"`
@@ -265,8 +265,8 @@ type OfElections struct {
 // OfInterval are the figures of one of the equal intervals of a trial with faults: the columns of
 // timeline.csv.
 type OfInterval struct {
-	FromS   number `csv:"from_s"` // from the beginning of the window
+	FromS   number `csv:"from_s"` // when the interval began, from the beginning of the window
 	ToS     number `csv:"to_s"`
 	Entries number `csv:"entries"`
-	Refused number `csv:"refused"` // of these, by the resource
+	Refused number `csv:"refused"` // entries whose write the resource refused
 }

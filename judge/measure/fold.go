@@ -13,15 +13,15 @@ type Fold struct {
 	sections *section.Fold
 	load     workload.Load
 
-	requests          uint64  // that are over, and overlap the window
-	overtaken         uint64  // how often they were overtaken, in all
-	most              uint64  // how often one of them was overtaken at most
-	gaveUp            bool    // some were never served: they might have been overtaken more often
-	serverBytes       float64 // that clients and servers exchanged while measuring
+	requests          uint64  // requests that are over, and overlap the window
+	overtaken         uint64  // how often these requests were overtaken, in all
+	most              uint64  // how often one of these requests was overtaken at most
+	gaveUp            bool    // some requests were never served: they might have been overtaken more often
+	serverBytes       float64 // bytes that clients and servers exchanged while measuring
 	countsServerBytes bool
 
-	largest int64  // resident memory of a node, in units of 1024 bytes
-	clients uint64 // that requested, in the whole run
+	largest int64  // the largest resident memory of a node, in units of 1024 bytes
+	clients uint64 // clients that requested in the whole run
 	loss    lossNotices
 	ofOne   ofOne // sequential load: messages of a single request
 }
@@ -37,7 +37,7 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
-	asked := uint32(0) // for any resource
+	asked := uint32(0) // requests of the client, for any resource
 	for _, r := range f.sections.Resources {
 		if r != nil && int(s.Node) < len(r.Clients) {
 			asked += r.Clients[s.Node].Asked
@@ -104,7 +104,7 @@ func (f *Fold) waited(s *section.Section, at int64) {
 // Add implements history.Fold.
 func (f *Fold) Add(e history.Event) {
 	switch e.Kind {
-	case history.Sent: // messages of an elector beside do not count
+	case history.Sent: // messages of an elector beside the algorithm do not count
 		f.Measures.Circulates = f.Measures.Circulates || e.Instance == 0
 	case history.Settled:
 		if e.At >= f.sections.Window.From {
@@ -373,12 +373,12 @@ func (f *Fold) countRoundTrips(logs []*history.NodeLog) {
 
 // lossNotices counts the entries whose client was told that it had lost the lock, or should have been told.
 type lossNotices struct {
-	all, stayed uint64 // clients that were told; and that went on
+	all, stayed uint64 // clients that were told; clients of these that went on
 	inside      int64  // for how long they went on, in nanoseconds
-	most        int64  // the longest time of one
+	most        int64  // the longest time that a client went on
 	open        bool   // a client still went on when the history ended
 	untold      uint64 // clients that were not told before another entered
-	forNothing  uint64 // clients that went on, and were alone inside
+	forNothing  uint64 // clients that were told, went on, and were alone inside
 }
 
 // add takes an entry that has ended.
@@ -401,8 +401,8 @@ func (t *lossNotices) add(s *section.Section, stampError int64) {
 	}
 }
 
-// noticed measures what clients heard of their lock. It is unknown unless machines say it. If several may be
-// inside, it is unknown which entry took the units that another had lost.
+// noticed measures what clients heard of their lock. That is unknown unless machines report it. If several
+// may be inside, it is unknown which entry took the units that another had lost.
 func (f *Fold) noticed(single bool) {
 	m, t := &f.Measures, &f.loss
 	var tries, free uint64
@@ -429,8 +429,8 @@ func (f *Fold) noticed(single bool) {
 	}
 }
 
-// guard counts the overlapping entries that fence numbers do not prevent. It is unknown unless each entry had
-// a number.
+// guard counts the overlapping entries that fence numbers do not prevent. The count is unknown unless each
+// entry had a number.
 func (f *Fold) guard(single bool) {
 	var entries, sure, maybe uint64
 	for _, r := range f.sections.Resources {

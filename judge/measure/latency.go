@@ -14,8 +14,8 @@ import (
 // not end, such as the waits of requests that never entered, count with their age at the end of the run.
 // Leaving them out would be wrong: the longest waits are the least likely to end. Its zero value is empty.
 type Latency struct {
-	Hist *hdrhistogram.Histogram // of all durations; nil: it is empty
-	open *hdrhistogram.Histogram // of durations that did not end, which are in Hist too; nil: all ended
+	Hist *hdrhistogram.Histogram // all durations; nil: there are no durations
+	open *hdrhistogram.Histogram // durations that did not end, which are in Hist too; nil: all durations ended
 }
 
 const longest = 1 << 62 // 146 years: no run lasts so long
@@ -58,7 +58,7 @@ func (l *Latency) Values() (all []figure.Figure) {
 	if l.Hist == nil {
 		return nil
 	}
-	open := map[int64]int64{} // how many did not end, by the lower end of their bar
+	open := map[int64]int64{} // how many durations of a bar did not end, by its lower end
 	if l.open != nil {
 		for _, bar := range l.open.Distribution() {
 			open[bar.From] = bar.Count
@@ -149,8 +149,8 @@ const (
 // A LatencyKind is a latency that trials measure: its tag, its name in a summary, and its description.
 type LatencyKind struct {
 	Tag       string
-	Name      string // of its line of quantiles; empty: without such a line
-	One, Many string // above its histogram; empty: without a histogram
+	Name      string // name of its line of quantiles; empty: there is no such line
+	One, Many string // title of its histogram, in singular and plural; empty: there is no histogram
 	About     string // from when until when; %s stands for the event that ends an election
 	of        func(*Measures, *Leaders) *Latency
 }
@@ -167,7 +167,8 @@ var Latencies = []LatencyKind{
 	{SynchronizationDelayTag, "sync delay", "", "", "exit to the next enter, if that was asked for before",
 		func(m *Measures, _ *Leaders) *Latency { return &m.SynchronizationDelay }},
 
-	{ElectTag, "elect", "election", "elections", "from when the leader was lost, or the run began, until %s",
+	{ElectTag, "elect", "election", "elections",
+		"from the loss of the leader, or the start of the run, until %s",
 		func(_ *Measures, l *Leaders) *Latency { return &l.Elect }},
 	{DetectionTag, "  detection", "detection", "detections", "until the first node declared anything",
 		func(_ *Measures, l *Leaders) *Latency { return &l.Detection }},
@@ -207,9 +208,9 @@ func LatencyNamed(tag string) LatencyKind {
 }
 
 // A sparse is a Latency for few values; a run may have thousands, one for each phase of each fault. It has
-// the same resolution. Its zero value is empty.
+// the resolution of a Latency. Its zero value is empty.
 type sparse struct {
-	all, open     map[int64]int64 // counts, by the lower end of their bar
+	all, open     map[int64]int64 // how many durations each bar has, by its lower end
 	count, censor uint64
 }
 

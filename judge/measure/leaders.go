@@ -19,7 +19,7 @@ type Leaders struct {
 	AllAgreed Latency
 	// Takeover is the time of each take-over, until enough nodes follow the new leader.
 	Takeover Latency
-	// Serving is from the end of an election until a client enters, if the leader serves clients.
+	// Serving is the time from the end of an election until a client enters, if the leader serves clients.
 	Serving Latency
 	// Vacancy has the lengths of stretches without a running leader, Overlap of stretches with two or more.
 	Vacancy, Overlap Latency

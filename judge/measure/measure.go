@@ -37,22 +37,22 @@ type Measures struct {
 	Unserved uint64 // requests of the whole run that never entered
 	Unissued uint64 // arrivals of the whole run that never became requests
 
-	Kinds  [nodes.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
+	Kinds  [nodes.MaxKinds]history.KindTotals // totals of the whole run, by the number of the message kind
 	Resent uint64                             // messages that were retries
 	// Circulates means that messages circulate even without requests. Then the cost of an entry is counted from
 	// the first to the last entry of the window, since messages before and after belong to no entry.
 	Circulates   bool
-	KindPerEntry []figure.Figure // by the number of the kind; nil: unknown
+	KindPerEntry []figure.Figure // messages per entry, by the number of the message kind; nil: unknown
 
 	Leaders   *Leaders // nil: the run is not about leaders
 	Detection section.Detection
 
-	Wait                 Latency // due to entered
-	Queue                Latency // due to requested
-	Protocol             Latency // requested to entered
-	Hold                 Latency // entered to exited
-	SynchronizationDelay Latency // exited to the next entered, which had been requested before that exit
-	Uncontended          Latency // requested to entered, of requests made when no client held or waited
+	Wait                 Latency // from when a request is due until it enters
+	Queue                Latency // from when a request is due until it is made
+	Protocol             Latency // from a request until its entry
+	Hold                 Latency // from an entry until its exit
+	SynchronizationDelay Latency // from an exit to the next entry, which had been requested before that exit
+	Uncontended          Latency // from a request until its entry, if no client held or waited when it was made
 
 	divided divided
 }

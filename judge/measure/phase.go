@@ -10,12 +10,12 @@ import (
 
 // A phase is a part of the window, before, during or after a fault, with its figures.
 type phase struct {
-	section.Window // its end is math.MaxInt64 while it goes on
+	section.Window // To is math.MaxInt64 while the phase goes on
 	entries        uint64
 	refused        uint64 // entries whose write the resource refused
 	waits          sparse
 	overlap        int64
-	first, last    counters // at its beginning and its end
+	first, last    counters // the counters when the phase began and ended
 }
 
 // counters are the numbers of messages at some time.
@@ -104,10 +104,10 @@ const Healed = "healed"
 
 // OfPhase are the figures of one phase of a fault, or from its heal on: the columns of faults.csv.
 type OfPhase struct {
-	Number int    `csv:"number"`        // of the planned fault, from 1
-	Fault  string `csv:"fault,outside"` // in words
+	Number int    `csv:"number"`        // number of the planned fault, from 1
+	Fault  string `csv:"fault,outside"` // description of the fault
 	Phase  string `csv:"phase"`         // one of Phases, or Healed
-	FromS  number `csv:"from_s"`        // from the beginning of the window
+	FromS  number `csv:"from_s"`        // when the phase began, from the beginning of the window
 	ToS    number `csv:"to_s"`
 
 	Entries     number `csv:"entries" of:"exclusion"`
@@ -121,10 +121,10 @@ type OfPhase struct {
 	Messages    number `csv:"messages"`
 	Dropped     number `csv:"dropped"`
 
-	NextEntryS       number `csv:"next_entry_s" of:"exclusion"` // during and healed: since its beginning
-	OldRateS         number `csv:"old_rate_s" of:"exclusion"`   // healed
-	Unfinished       number `csv:"unfinished" of:"exclusion"`   // healed
-	EpochBefore      number `csv:"epoch_before" of:"exclusion"` // during, as all below
+	NextEntryS       number `csv:"next_entry_s" of:"exclusion"` // during and healed only, from their beginning
+	OldRateS         number `csv:"old_rate_s" of:"exclusion"`   // only of the phase healed
+	Unfinished       number `csv:"unfinished" of:"exclusion"`   // only of the phase healed
+	EpochBefore      number `csv:"epoch_before" of:"exclusion"` // only of the phase during, as the next four
 	EpochAfter       number `csv:"epoch_after" of:"exclusion"`
 	EpochsNew        number `csv:"epochs_new" of:"exclusion"`
 	SilenceS         number `csv:"silence_s" of:"exclusion"`
@@ -137,7 +137,7 @@ type OfPhase struct {
 	TwoLeadersUS  number `csv:"two_leaders_us" of:"leaders"`
 	Flaps         number `csv:"flaps" of:"leaders"`
 	LeaderChanges number `csv:"leader_changes" of:"leaders"`
-	AgreedS       number `csv:"agreed_s" of:"leaders"` // healed
+	AgreedS       number `csv:"agreed_s" of:"leaders"` // only of the phase healed
 }
 
 // ByPhases returns the figures of a fault by phase, in the order of Phases, and from its heal on if it was
@@ -231,7 +231,7 @@ func (p *OfPhase) copyBegun(f *OfFault, do func(of, in *number)) {
 	do(&p.SilenceTextbookS, &f.SilenceTextbookS)
 }
 
-// copyHealed copies the figures that are counted from its heal on.
+// copyHealed copies the figures that are counted from the heal of the fault on.
 func (p *OfPhase) copyHealed(f *OfFault, do func(of, in *number)) {
 	do(&p.NextEntryS, &f.HealedNextEntryS)
 	do(&p.OldRateS, &f.OldRateS)

@@ -38,7 +38,7 @@ func (o *settling) Asked(s *section.Section) {
 
 // Entered implements section.Observer.
 func (o *settling) Entered(s *section.Section) {
-	fenced := s.Fence > 0 // else nothing can be refused
+	fenced := s.Fence > 0 // without a fence number, no write can be refused
 	if fenced {
 		o.open[clientOf{s.Resource.Instance, s.Node}] = o.gone + uint64(len(o.queue))
 	} else if len(o.queue) == 0 {

@@ -47,8 +47,8 @@ func MutantsOf[M any](of *row.Row) func(rule string, wrap func(M) nodes.Machine)
 	return func(rule string, wrap func(M) nodes.Machine) Mutant { return Mutant{rule, Rebuilt(of, wrap)} }
 }
 
-// Hunt demands that every mutant of a row is caught by one of so many seeds, and the row itself by no seed.
-// fault returns what is wrong under a seed, or "".
+// Hunt demands that every mutant of a row is caught by one of the seeds 1 to seeds, and the row itself by no
+// seed. fault returns what is wrong under a seed, or "".
 func Hunt(t *testing.T, of *row.Row, mutants []Mutant, seeds uint64,
 	fault func(t testing.TB, row *row.Row, seed uint64) string) {
 	for _, m := range append(slices.Clip(mutants), Mutant{"", of}) {

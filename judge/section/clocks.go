@@ -8,12 +8,12 @@ import (
 
 // A nodeClock bounds the error of a node's stamps, in nanoseconds, if hosts have different clocks.
 type nodeClock struct {
-	Error  int64  // against the orchestrator's clock
-	Own    int64  // against other nodes with the same clock
-	Number uint64 // of the clock; history.NoClock: it jumped
+	Error  int64  // error against the orchestrator's clock
+	Own    int64  // error against other nodes with the same clock
+	Number uint64 // number of the clock; history.NoClock: the clock jumped
 }
 
-// clocks bounds the errors of stamps by now.
+// clocks bounds the errors of stamps, as far as the history has been read.
 type clocks struct {
 	of  []nodeClock // by node; nil: all hosts have one clock
 	all int64       // bounds the error of comparing any two stamps read so far
@@ -105,7 +105,7 @@ func (c *clocks) together(a, b *Section, now int64) bool {
 // allTogether reports whether s, which ends now, and the sections in most were certainly inside together,
 // each two of them.
 func (c *clocks) allTogether(s *Section, most []*Section, now int64) bool {
-	if c.of == nil { // the last one was entered last
+	if c.of == nil { // the last section of most was entered last
 		return c.longer(most[len(most)-1], s, now)
 	}
 	for i, one := range most {

@@ -69,7 +69,7 @@ func (f *Fold) crashed(e *history.Event) {
 		f.Deaths = append(f.Deaths, Death{e.Node, f.incarnations[e.Node], d.since, e.At, math.MaxInt64})
 		f.Detection.crash(e)
 		f.err(e)
-		f.proceed(uint32(e.Node), e) // its pause is over
+		f.proceed(uint32(e.Node), e) // a pause of the dead node is over
 		f.turn(e)
 	}
 	f.dead[e.Node] = d

@@ -11,21 +11,21 @@ import (
 
 // A Detection measures how well failure detectors report which nodes are down.
 //
-// The time of detection is from the crash of a node until another node that stayed up suspects it; 0 if it
-// did already. If the node restarts before it is suspected, the crash does not count at all.
+// The time of detection is from the crash of a node until another node that stayed up suspects it; 0 if that
+// node suspected it already. If the node restarts before it is suspected, the crash does not count at all.
 type Detection struct {
 	Suspicions uint64 // of all nodes, in the whole run
 	Wrong      uint64 // suspicions of nodes that were up
 
 	Detected   uint64 // crashes that were detected, counted for each node that detected them
 	Undetected uint64 // crashes that were not detected when the history ended, counted likewise
-	Sum, Most  int64  // of the times of detection, in nanoseconds; undetected crashes count with their age
+	Sum, Most  int64  // sum and maximum of detection times, in ns; undetected crashes count with their age
 
 	Crashes []Known // what became of each crash
 
 	suspected map[nodes.ID]nodes.Set // by node: the nodes that it suspects
 	wrong     map[suspicion]bool     // current suspicions of nodes that are up
-	crashes   map[nodes.ID]*crash    // of the nodes that are down
+	crashes   map[nodes.ID]*crash    // the crashes of the nodes that are down
 }
 
 // A Known is a crash, and the nodes that knew of it until the node restarted or the history ended.
@@ -37,10 +37,10 @@ type Known struct {
 	Who       nodes.ID  // that last node
 }
 
-// A suspicion is of a node by another.
+// A suspicion is one node's suspicion of another.
 type suspicion struct{ by, of nodes.ID }
 
-// A crash is one that may still be detected.
+// A crash is the crash of a node that may still be detected.
 type crash struct {
 	at     int64
 	knows  nodes.Set // the nodes that have detected it, or were down since
@@ -92,13 +92,13 @@ func (d *Detection) took(time int64) {
 	d.Most = max(d.Most, time)
 }
 
-// crash takes the crash of a node. It detects no more, and nodes that suspect it already have detected it.
+// crash takes the crash of a node. The node detects no more. Nodes that suspect it have detected the crash.
 func (d *Detection) crash(e *history.Event) {
 	if e.Node < 0 || e.Node >= maxSuspect {
 		return
 	}
 	delete(d.suspected, e.Node)
-	for s := range d.wrong { // suspicions of it become right, and its own end
+	for s := range d.wrong { // suspicions of the node become right, and its own suspicions end
 		if s.by == e.Node || s.of == e.Node {
 			delete(d.wrong, s)
 		}

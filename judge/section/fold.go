@@ -13,32 +13,32 @@ import (
 // complete when the history is over; most are up to date while it is read. It takes memory for open requests
 // and for nodes, not for each event.
 type Fold struct {
-	Codec   *nodes.Codec  // of the messages; nil: heartbeats are unknown
+	Codec   *nodes.Codec  // codec of the messages; nil: heartbeats are unknown
 	Detects bool          // a failure detector runs beside the algorithm
 	Informs bool          // machines say what clients hear of the lock
 	Demands bool          // resources demand fence numbers
 	Asked   bool          // clients ask a process, which lets them in some time before their stamps
-	Work    workload.Work // of clients inside
-	Named   int           // how many resources there are, each with the instance of its number; 0: one
+	Work    workload.Work // the work that clients do inside
+	Named   int           // how many resources there are, numbered like their instances; 0: one resource
 
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
-	End    int64           // of the history
-	Broken []history.Event // when assumptions were broken for good, other than by faults, in order
-	Pauses []Pause         // of processes, in the order of their beginnings
-	Faults []Fault         // in the order of their beginnings
+	End    int64           // time of the latest event of the history
+	Broken []history.Event // events that broke assumptions for good, except faults, in order
+	Pauses []Pause         // pauses of processes, in the order of their beginnings
+	Faults []Fault         // faults that took place, in the order of their beginnings
 	Wrongs []Wrong         // the times in which a failure detector suspected a node that was up, in order
 	Detection
-	Deaths []Death // of nodes, in order
+	Deaths []Death // deaths of nodes, in order
 
-	Entries, EntriesInWindow uint64 // of the whole run, and of the window
+	Entries, EntriesInWindow uint64 // entries of the whole run, and of the window
 	Refused, RefusedInWindow uint64 // entries whose write the resource refused
 	Due, Issued              uint64 // arrivals due in the window, and how many of these became requests
 	// Queued is how long due arrivals waited to become requests, in all, and Late the part of that time in which
 	// their client was free.
 	Queued, Late int64
 	Unregistered uint64      // entries that did not raise the register
-	Resources    []*Resource // by instance; nil if it has no clients
+	Resources    []*Resource // by instance; nil: the instance has no clients
 
 	Irregular      uint64   // events that no correct client causes
 	Irregularities []string // describes the first few of them
@@ -54,14 +54,14 @@ type Fold struct {
 	any         busy // for several resources: time with any of them in use
 
 	dead         map[nodes.ID]dead   // the nodes that are down, or about to be
-	incarnations map[nodes.ID]uint32 // of nodes that have restarted
+	incarnations map[nodes.ID]uint32 // incarnation of each node that has restarted
 }
 
 // few is how many irregularities are kept.
 const few = 20
 
 // New returns a fold of a history. stampError bounds the error of comparing any two stamps. capacity returns
-// how many units the resource of an instance has; nil: one each.
+// how many units the resource of an instance has; nil: one unit each.
 func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	if capacity == nil {
 		capacity = func(uint16) int { return 1 }
@@ -99,7 +99,7 @@ func (f *Fold) add(e *history.Event) {
 	case history.Suspected, history.Trusted:
 		f.suspect(e)
 	case history.Sent:
-		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not from an elector beside
+		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not of an elector beside the algorithm
 			f.circulation.send(e.Count)
 		}
 	case history.ClockBound:
@@ -334,7 +334,7 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	}
 }
 
-// queued adds the time in which an arrival was due and the next of its client, until it became a request or
+// queued adds the time for which a due arrival was the next of its client, until it became a request or
 // issuing stopped. If the client is free, the time since its last section ended is Late: the process is slow,
 // not the service.
 func (f *Fold) queued(c *Client, due, until int64, free bool) {
@@ -344,7 +344,7 @@ func (f *Fold) queued(c *Client, due, until int64, free bool) {
 	}
 }
 
-// cut ends a section, unless nil, that its client did not end. Its state depends on whether it was inside.
+// cut ends a section, if any, that its client did not end. Its state depends on whether it was inside.
 func (f *Fold) cut(s *Section, at int64, ifInside, ifWaiting State) {
 	switch {
 	case s == nil:
@@ -374,7 +374,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 		o.Ended(s)
 	}
 	f.tellOverlaps(r)
-	if !s.Violates { // else a witness may refer to it
+	if !s.Violates { // a witness may refer to a section that violates
 		f.spare = append(f.spare, s)
 	}
 }
@@ -402,7 +402,7 @@ func (f *Fold) irregular(e *history.Event, does string) {
 // A busy adds up the time of the window in which clients were inside, unless their write was refused.
 type busy struct {
 	Busy  int64    // in nanoseconds, up to the last time at which no client was inside
-	stays []Window // since then, in order
+	stays []Window // stays of clients inside since then, in order
 }
 
 // left takes a section that is over, in the order of their ends. empty: no client is inside any more.
@@ -422,8 +422,8 @@ func (b *busy) left(s *Section, empty bool, w Window) {
 	}
 }
 
-// Busy returns for how many nanoseconds of the window a client was inside any resource whose write was not
-// refused.
+// Busy returns for how many nanoseconds of the window clients were inside any resource, unless their write
+// was refused.
 func (f *Fold) Busy() (ns int64) {
 	if f.Named > 1 {
 		return f.any.Busy
@@ -451,9 +451,9 @@ func (f *Fold) Heartbeat(kind int) bool {
 // A circulation counts the messages from the first to the last entry in the window, if messages circulate.
 type circulation struct {
 	entries uint64
-	sent    [nodes.MaxKinds]uint64 // from the first to the last entry
-	since   [nodes.MaxKinds]uint64 // after the last entry
-	kinds   []uint32               // with since > 0
+	sent    [nodes.MaxKinds]uint64 // messages from the first to the last entry
+	since   [nodes.MaxKinds]uint64 // messages after the last entry
+	kinds   []uint32               // kinds of messages with since > 0
 }
 
 func (l *circulation) send(kind uint32) {
@@ -473,14 +473,14 @@ func (l *circulation) enter() {
 	l.kinds = l.kinds[:0]
 }
 
-// MessagesPerEntry returns the messages per entry, and that by kind: all messages of a run that came to rest,
-// divided by its entries; or, if messages circulate, the messages from the first to the last entry in the
-// window, divided by the entries after the first. perEntry leaves out heartbeats. Entries that the resource
-// refused count only if refused is set. ok is false if the run does not show it.
+// MessagesPerEntry returns the messages per entry, in all and by kind: all messages of a run that came to
+// rest, divided by its entries; or, if messages circulate, the messages from the first to the last entry in
+// the window, divided by the entries after the first. perEntry leaves out heartbeats. Entries that the
+// resource refused count only if refused is set. ok is false if the run does not show the numbers.
 func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused bool) (
 	perEntry float64, byKind []float64, ok bool) {
 	var sent [nodes.MaxKinds]uint64
-	var entries, left uint64 // left: refused entries, left out
+	var entries, left uint64 // left: refused entries that do not count
 	switch {
 	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):
 		sent, entries, left = f.circulation.sent, max(f.circulation.entries, 1)-1, f.RefusedInWindow
@@ -506,7 +506,7 @@ func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused
 	return float64(total) / float64(entries), byKind, true
 }
 
-// hear takes what a client has heard of its lock. After its node was killed, that is ignored.
+// hear takes what a client has heard of its lock. It ignores what is heard after the node was killed.
 func (f *Fold) hear(e *history.Event, r *Resource, c *Client) {
 	if _, dead := f.dead[e.Node]; dead {
 		return
@@ -525,7 +525,7 @@ func (f *Fold) hear(e *history.Event, r *Resource, c *Client) {
 	}
 }
 
-// informLost notes that the client of a section was told that it has lost the lock, if for the first time.
+// informLost notes the first time that the client of a section was told that it has lost the lock.
 func (s *Section) informLost(at int64) {
 	if !s.Told {
 		s.Told, s.ToldAt = true, at
@@ -545,8 +545,8 @@ func (r *Resource) refuseTry(e *history.Event, stampError int64) {
 	}
 }
 
-// Late reports whether another client entered while a section was inside, before its client was told, if
-// ever, that it had lost the lock: by more than the stamps may err, and in a certain overlap.
+// Late reports whether a section was in a certain overlap with a later entry, before which its client had not
+// been told that it had lost the lock. Both hold under any error of the stamps.
 func (s *Section) Late(stampError int64) bool {
 	return s.Violates && s.Ended-stampError > s.Followed && (!s.Told || s.ToldAt-stampError > s.Followed)
 }

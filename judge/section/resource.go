@@ -26,22 +26,22 @@ type Resource struct {
 	First             *Overlap // the earliest certain overlap
 	Overlaps          Moments[Overlap]
 	UncertainOverlaps uint64 // sections that left in an overlap that is not certain
-	// Closest is the longest overlap, certain or not; negative: the distance of the closest sections.
+	// Closest is the longest overlap, certain or not; negative: minus the shortest gap between two sections.
 	Closest int64
 
-	// Deepest is the Entered with the highest count of the register that was certainly right. Uncertain counts
-	// entries that saw more than the capacity, perhaps only because a node died while it changed the register;
-	// FirstUncertain is the first of these.
+	// Deepest is the Entered event with the highest count of the register that was certainly right. Uncertain
+	// counts entries that saw more than the capacity, perhaps only because a node died while it changed the
+	// register; FirstUncertain is the first of these.
 	Deepest           history.Event
-	Exceeded          Moments[history.Event] // the Entered that certainly counted more than the capacity
+	Exceeded          Moments[history.Event] // entries whose count was certainly more than the capacity
 	Uncertain         uint64
 	FirstUncertain    history.Event
-	UncertainByDeaths uint64 // entries that saw more than the capacity, perhaps only counting killed clients
-	Exits             uint64 // that wrote to the account
-	Account           int64  // the highest value written to it
+	UncertainByDeaths uint64 // like Uncertain, but perhaps only because killed clients still counted
+	Exits             uint64 // exits that wrote to the account
+	Account           int64  // the highest value written to the account
 	// Early is the first entry that read a value before it was written, by the stamps, or nil.
 	Early   *Misread
-	Clients []Client // by node; may be shorter than the number of nodes
+	Clients []Client // by node; the last nodes may be missing if they did nothing
 	busy
 	// The work of clients inside (see workload.Work): steps, how many of these others have spoilt, and updates
 	// of the account by nodes that died before their client asked again.
@@ -50,27 +50,27 @@ type Resource struct {
 	Unfenced uint64           // entries without a fence number
 	Refusals uint64           // exits whose write was refused
 	Stale    Moments[Overlap] // writes that should have been refused: by A, after B had entered
-	Baseless *Section         // the first whose write was refused though no client had entered since, or nil
+	Baseless *Section         // the first section refused though no higher number had entered, or nil
 
 	Tries     uint64 // refused tries
 	FreeTries uint64 // refused tries during which no client was inside
-	// Unguarded counts entries in certain overlaps with another of the same fence number, whose write the
-	// resource accepts though it demands numbers. MaybeUnguarded counts entries for which this is uncertain.
+	// Unguarded counts entries in a certain overlap with another under the same fence number: the resource
+	// accepts both writes, though it demands numbers. MaybeUnguarded counts entries for which this is uncertain.
 	Unguarded, MaybeUnguarded uint64
 
 	top      *Section   // a copy of the section with the highest fence number, or nil
-	refused  []*Section // copies of refused sections, until another enters under a higher number
+	refused  []*Section // copies of refused sections, until another section enters under a higher number
 	line     line
 	recent   []*Section // contended requests, made so recently that units may have been free before them
-	inside   []*Section // in the order of their entries
+	inside   []*Section // the sections inside, in the order of their entries
 	held     uint64     // units held by sections inside
-	current  Overlap    // the certain overlap that may go on, if it has a length
+	current  Overlap    // a certain overlap that may go on; without a length: no overlap
 	over     []Window   // certain overlaps that are over, and not passed to observers yet
 	freed    bool       // the latest exit freed units, and before it all were taken
 	freeAt   int64      // the time of that exit
 	lastLeft int64      // when a client left last
 	lastBy   nodes.ID   // the node of that client
-	others   int64      // when another client left last before
+	others   int64      // when a client other than lastBy left last
 	ahead    *Misread   // an entry that read more than had been written so far
 
 	// orphaned counts the units of killed nodes that the register may count until they are taken out, takenOut
@@ -78,9 +78,9 @@ type Resource struct {
 	orphaned, takenOut uint32
 
 	unknown      uint32   // units that the register may count too many, since nodes died while they changed it
-	mayBeWritten int64    // the highest value that a dead node may have written without an Exited
-	readOfDead   *Misread // the latest entry that read such a value
-	writesOfDead uint64   // how many such values were read
+	mayBeWritten int64    // the highest value that a dead node may have written without an Exited event
+	readOfDead   *Misread // the latest entry that read a value which a dead node may have written
+	writesOfDead uint64   // how many values were read which a dead node may have written
 }
 
 // A Misread is an entry that read an unexpected value.
@@ -101,7 +101,7 @@ type Client struct {
 	Left     uint32   // exits and revocations
 	InWindow uint32   // entries in the window
 	Unissued uint32   // arrivals that never became requests
-	orphaned uint32   // see Resource
+	orphaned uint32   // see Resource.orphaned
 	updated  bool     // it wrote the account, and has not asked again since
 }
 
@@ -139,7 +139,7 @@ func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 		if r.Uncertain++; r.Uncertain == 1 {
 			r.FirstUncertain = *e
 		}
-	case over && certain <= r.Capacity: // it may count a killed client
+	case over && certain <= r.Capacity: // the count may include a killed client
 		r.UncertainByDeaths++
 	default:
 		if over {
@@ -179,11 +179,11 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 	r.wrote(s.Written, at-stampError)
 }
 
-// wrote takes the value that an exit wrote, which may have been read from since on. The final account is the
-// highest value written: the last exit by stamps may not have been the last.
+// wrote takes the value that an exit wrote. Entries may have read it from the time since on. The final
+// account is the highest value written: the last exit by stamps may not have been the last.
 func (r *Resource) wrote(account, since int64) {
 	if d := r.readOfDead; d != nil && account == d.Read && d.At >= since {
-		r.readOfDead = nil // this exit wrote it, not a dead node
+		r.readOfDead = nil // this exit wrote the value, not a dead node
 		r.writesOfDead--
 	}
 	r.Account = max(r.Account, account)
@@ -193,7 +193,7 @@ func (r *Resource) wrote(account, since int64) {
 // that a client may have entered without an event: it died before the answer came.
 func (r *Resource) settle(unseen bool) {
 	if r.Early == nil {
-		r.Early = r.ahead // no exit wrote it at all
+		r.Early = r.ahead // no exit wrote the value at all
 	}
 	if unseen {
 		return
@@ -285,7 +285,7 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	return certain
 }
 
-// ask counts a request, and as contended if units are missing for it.
+// ask counts a request, and counts it as contended if units are missing for it.
 func (r *Resource) ask(s *Section, stampError int64) {
 	r.Requests++
 	if takes := r.held + r.line.units + uint64(s.Units); takes > uint64(r.Capacity) {
@@ -313,7 +313,7 @@ func (r *Resource) gaveBack(s *Section, at, stampError int64) {
 	})
 }
 
-// longestDoubt bounds for how long a request is recent, in nanoseconds.
+// longestDoubt is the longest time for which a request counts as recent, in nanoseconds.
 const longestDoubt = 10_000_000
 
 // forget drops requests from recent that are older than stamps may err: they stay contended.
@@ -403,10 +403,10 @@ func (r *Resource) past() {
 // waiting sections are renumbered, so a line takes memory only for waiting ones, even if one waits for long.
 type line struct {
 	sums    []uint32   // sums[i-1] counts the marks from i-lowest(i)+1 to i
-	waiting []*Section // by place; nil: gone
-	count   int        // of waiting sections
-	units   uint64     // that the waiting sections take
-	entered uint64     // places marked
+	waiting []*Section // sections by place; nil: the section has left
+	count   int        // number of waiting sections
+	units   uint64     // units that the waiting sections want
+	entered uint64     // number of marked places
 }
 
 // lowest returns the lowest set bit of i.
@@ -522,8 +522,8 @@ func (f *Fold) refuse(r *Resource, s *Section, at int64) {
 	}
 }
 
-// accept takes an exit whose write was accepted. It should have been refused if another client had entered
-// under the same or a higher number before the write: it read a lower value.
+// accept takes an exit whose write was accepted. The write should have been refused if another client had
+// entered under the same or a higher number before the write: that client has read a lower value.
 func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	if s.passed != nil && s.passed.Read < s.Written {
 		writer := *s

@@ -27,7 +27,7 @@ const (
 	Unended                    // inside when the history ended
 	Abandoned                  // waited when its node crashed
 	Unserved                   // waited when the history ended
-	Unissued                   // an arrival that never became a request
+	Unissued                   // was due, but its client was busy until issuing ended
 )
 
 // A Section is one request of a client for a resource, and what became of it.
@@ -35,43 +35,44 @@ type Section struct {
 	Resource *Resource
 	Node     nodes.ID
 	Entry    uint32 // its number among the requests of its client
-	Units    uint32 // of the resource that it wants or holds; 0: unknown, for an arrival
+	Units    uint32 // units that it wants or holds; 0: unknown (some Unissued sections)
 	State    State
 
-	Due, Asked, Entered, Ended int64 // times, up to its state
+	Due, Asked, Entered, Ended int64 // when each of these happened, if it did
 
 	Alone     bool   // no client held or waited when it was asked for
 	Overtaken uint64 // how many others asked later and entered earlier
 	Handed    bool   // it took units that an exit had freed, and was requested before that exit
 	FreedAt   int64  // the time of that exit, if Handed
 
-	Taken    uint32 // units taken when it entered, by the register
+	Taken    uint32 // units that the register counted when it entered, its own included
 	Fence    uint64 // the fence number under which it entered; 0: without one
 	Read     int64  // the value of the account when it entered
 	Written  int64  // the value that it wrote to the account, once it has exited
 	Refused  bool   // the account refused the write, since another had entered under a higher fence number
-	Violates bool   // it was in a certain overlap
+	Violates bool   // it was in an overlap longer than the error of the stamps: see Resource
 
 	Told     bool  // its client was told that it had lost the lock
-	ToldAt   int64 // when, if Told
-	Met      bool  // another client was inside at some time while it was
-	Followed int64 // when the first other client entered while it was inside, or math.MaxInt64
+	ToldAt   int64 // when it was told, if Told
+	Met      bool  // another client was inside at some time during this section
+	Followed int64 // when the first other client entered during this section, or math.MaxInt64
 
-	twin, maybe bool // it was in an overlap (twin: certain; maybe: not) with another under the same fence number
+	twin, maybe bool // it overlapped, certainly (twin) or perhaps (maybe), a section of the same fence number
 
-	passed   *Section  // among sections that entered under no lower fence number, a copy of the lowest Read
-	above    uint64    // the highest fence number of these
-	clock    nodeClock // of the stamp of its entry, if hosts have different clocks
-	place    int       // in its line
-	missing  uint64    // units, when it was asked for: see Contended
+	passed   *Section  // a copy of a section that passed it, the one with the lowest Read: see Resource.fence
+	above    uint64    // the highest fence number under which another client passed it: see Resource.fence
+	clock    nodeClock // bounds the error of the stamp of its entry, if hosts have different clocks
+	place    int       // its place in the line of waiting sections: see line
+	missing  uint64    // units that were missing when it was asked for: see Contended
 	takenOut uint32    // Resource.takenOut when it was asked for
 }
 
 // Served reports whether the section was ever entered.
 func (s *Section) Served() bool { return s.State >= inside && s.State <= Unended }
 
-// Contended reports whether units were missing when the section was asked for: fewer were free than it and
-// all waiting requests take. Units that were given back within the error of the stamps count as free.
+// Contended reports whether units were missing when the section was asked for: fewer were free than all
+// waiting requests and this one take together. Units that were given back within the error of the stamps
+// count as free.
 func (s *Section) Contended() bool { return s.missing > 0 }
 
 // An Observer receives every change of a section, and then the event that caused it. The memory of a section
@@ -83,30 +84,30 @@ type Observer interface {
 	Ended(s *Section) // s.State says how. An Unissued section was never Asked.
 }
 
-// An OverlapObserver is an observer that also receives each certain overlap when it is over. The overlaps of
-// one resource come in order.
+// An OverlapObserver is an observer that also receives each certain overlap (see Resource) when it is over.
+// The overlaps of one resource come in order.
 type OverlapObserver interface {
 	Observer
 	Overlapped(r *Resource, when Window)
 }
 
-// Moments keep enough of a series of incidents to tell whether one happened inside the model of the
-// algorithm. Assumptions begin or cease to hold only at turns. In a stretch between two turns, an incident
-// outside the model can be followed by one inside, but not the reverse. So it keeps two incidents of each
-// stretch: the first, and the one that began last. Memory grows with turns only.
+// Moments keep enough incidents of a series to tell whether one happened inside the model of the algorithm.
+// Assumptions begin or cease to hold only at turns. In a stretch between two turns, an incident outside the
+// model can be followed by one inside, but not the reverse. So Moments keep two incidents of each stretch:
+// the first, and the one whose cause began last. Memory grows with the number of turns only.
 type Moments[T any] struct{ of []Hook[T] }
 
-// A Hook is an incident. It happened at a time, and its cause began no later, such as the section of the
-// client that was inside already.
+// A Hook is an incident: it happened at At, and its cause began at From, no later. A cause is, for example,
+// the section of the client that was inside already.
 type Hook[T any] struct {
 	From    int64
 	At      int64
 	What    T
 	stretch int
-	last    bool // the last of its stretch, by From; else the first, by At
+	last    bool // the incident of its stretch with the latest From; otherwise the one with the earliest At
 }
 
-// keep takes an incident that began at from and happened at a time in a stretch.
+// keep takes an incident in a stretch: it happened at at, and its cause began at from.
 func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
 	one := Hook[T]{from, at, what, stretch, false}
 	first, last := -1, -1
@@ -134,8 +135,8 @@ func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
 	}
 }
 
-// Least returns the earliest incident inside the model or, if all are outside, the earliest of all; nil: it
-// has no incident. outside tells whether one is outside.
+// Least returns the earliest incident inside the model or, if all are outside, the earliest of all; nil if
+// there is no incident. outside reports whether an incident is outside.
 func (m *Moments[T]) Least(outside func(from, at int64) bool) (least *Hook[T]) {
 	leastOutside := false
 	for i := range m.of {

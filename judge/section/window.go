@@ -10,10 +10,10 @@ import (
 // A Window is the time [From, To) of a run. Its zero value is empty.
 type Window struct{ From, To int64 }
 
-// A Wrong is a stretch of time with wrong suspicions: of nodes that were up.
+// A Wrong is a time during which failure detectors suspected nodes that were up.
 type Wrong struct {
 	Window
-	By, Of nodes.ID // its first suspicion
+	By, Of nodes.ID // the first of these suspicions: By suspected Of
 }
 
 // unseen is a window that has not begun: it contains no time.
@@ -39,13 +39,13 @@ func (w Window) Overlap(from, to int64) int64 { return max(0, min(to, w.To)-max(
 // A Mark is when the history first has a mark, if Seen.
 type Mark struct {
 	At    int64
-	Value int64 // by mark: see history.Stalled
+	Value int64 // its meaning depends on the mark, such as history.Stalled
 	Seen  bool
 }
 
 // A Pause is a time in which a process stood still. It ends with the history if the process did not go on.
 type Pause struct {
-	Process  uint32 // as in history.Paused
+	Process  uint32 // which process: see history.Paused
 	From, To int64
 }
 
@@ -70,16 +70,16 @@ func (f *Fold) proceed(process uint32, e *history.Event) {
 
 // A Fault is a fault that took place, from its beginning until its heal or the end of the history.
 type Fault struct {
-	Number   uint32 // from 1
+	Number   uint32 // its number in the run, from 1
 	From, To int64
 	Healed   bool
 	Breaks   nodes.Assumption
-	Victim   nodes.ID // the node that the run determined, or None
-	Nodes    uint64   // how many it hit when it began
-	Servers  []int    // the servers of a service that it hit then
+	Victim   nodes.ID // the node that it hit, if the run chose the node; otherwise None
+	Nodes    uint64   // how many nodes it hit when it began
+	Servers  []int    // the servers of a service that it hit when it began
 	Hits     uint64   // messages that it hit, known once it is healed
 	Before   uint64   // entries from the beginning of the window to the beginning of the fault
-	Entries  uint64   // while it lasted
+	Entries  uint64   // entries while it lasted
 	After    uint64   // entries after it was healed
 }
 

@@ -1,5 +1,5 @@
 // Package spacetime gathers the events in a part of a run, node by node: messages from their send to their
-// receipt or loss, sections, leaders, and what went wrong. Pictures and exports of single events use it.
+// receipt or loss, sections, leaders, and failures. Pictures and exports of single events use it.
 package spacetime
 
 import (
@@ -15,26 +15,26 @@ import (
 
 // An Extract holds the events in a window of a run. Times are in nanoseconds since the run's zero.
 type Extract struct {
-	Stack  *row.Stack // of every node
+	Stack  *row.Stack // the stack of every node
 	Window section.Window
-	End    int64 // of the run
+	End    int64 // when the run ended
 
-	Messages []Message            // on their way in the window, in the order of their sends
-	Sections []section.Section    // that overlap the window, in the order of their requests
-	Unissued []section.Section    // due in the window, and never asked for
-	Reigns   []leadership.Stretch // in which a node led, and that overlap the window
-	Events   []history.Event      // of nodes in the window that become Steps
-	Deaths   []section.Death      // of the whole run, as are pauses and faults
+	Messages []Message            // messages on their way in the window, in the order of their sends
+	Sections []section.Section    // sections that overlap the window, in the order of their requests
+	Unissued []section.Section    // sections due in the window, and never asked for
+	Reigns   []leadership.Stretch // stretches in which a node led, if they overlap the window
+	Events   []history.Event      // events of nodes in the window, of the kinds that become Steps
+	Deaths   []section.Death      // of the whole run; so are Pauses and Faults
 	Pauses   []section.Pause
 	Faults   []section.Fault
 	Measured section.Window // the measured time of the run
-	Together []Together     // in the window, in the order of their beginnings
+	Together []Together     // overlaps of clients or leaders in the window, in the order of their beginnings
 	// First is the first failure of the run, or nil.
 	First *Together
 
-	// Messages are all known from Complete until Until.
+	// From Complete until Until, all messages are known.
 	Complete, Until int64
-	texts           map[nodes.ID][]history.Text // of the records of each node; nil: not kept
+	texts           map[nodes.ID][]history.Text // texts of messages, by node and record; nil: not kept
 	// TooMany means that the window has more sections than an extract holds.
 	TooMany bool
 }
@@ -49,9 +49,9 @@ const (
 type Together struct {
 	section.Window
 	Nodes []nodes.ID
-	Since int64 // when the first of these sections was asked for; for leaders, From
+	Since int64 // when the first of the overlapping sections was asked for; for other kinds, From
 	What  What
-	May   bool // it is allowed: fence numbers or terms tell them apart, or a take-over may take so long
+	May   bool // it is allowed: fence numbers or terms tell the nodes apart, or a take-over may take so long
 }
 
 // A What is a kind of failure.
@@ -59,9 +59,9 @@ type What uint8
 
 // Kinds of failures.
 const (
-	Inside   What = iota // more clients were inside than may be
-	Leading              // two led at once
-	Stalled              // nothing moves any more, and a request waits
+	Inside   What = iota // clients inside held more units than there are
+	Leading              // several nodes led at once
+	Stalled              // a client waits, and no client enters any more: see history.Stalled
 	Observed             // the player of a schedule observed something: see history.Observed
 )
 
@@ -69,12 +69,12 @@ const (
 type Fold struct {
 	Extract
 	sections *section.Fold
-	leaders  []*leadership.Fold // of the elector; empty: the stack has none
-	seen     *Together          // the first observation
-	err      int64              // of comparing two stamps
+	leaders  []*leadership.Fold // of the elector; empty if the stack has no elector
+	seen     *Together          // the first failure that the player of a schedule observed
+	err      int64              // bound on the error of comparing two stamps
 }
 
-// New returns a fold of a history, for a window of it. All nodes have the instances of stack.
+// New returns a fold that makes the extract of a window of a history. All nodes have the instances of stack.
 func New(h history.Header, stack *row.Stack, window section.Window) *Fold {
 	config := stack.Instances()[0].Config
 	f := &Fold{Extract: Extract{Stack: stack, Window: window}, err: h.StampError}
@@ -107,7 +107,8 @@ func (f *Fold) Add(e history.Event) {
 	}
 }
 
-// touches reports whether [from, to] overlaps the window, both ends of both included.
+// touches reports whether the time [from, to] and the window have a moment in common. Both include their
+// ends.
 func (f *Extract) touches(from, to int64) bool { return from <= f.Window.To && to >= f.Window.From }
 
 // isStep reports whether events of a kind are steps of a node.
@@ -120,7 +121,7 @@ func isStep(k history.Kind) bool {
 	return false
 }
 
-// An observer takes the sections of a run.
+// An observer puts the sections of a run into the extract of its Fold.
 type observer struct{ *Fold }
 
 // Add implements history.Fold. Fold.Add has taken the event already.
@@ -172,7 +173,7 @@ type edge struct {
 	what *section.Section
 }
 
-// inside finds the times in which more clients were inside than may be, by the sections of the window.
+// inside finds the times in which clients held more units than there are, by the sections of the window.
 func (f *Fold) inside() {
 	edges := map[uint16][]edge{}
 	for i := range f.Sections {
@@ -225,7 +226,7 @@ func (f *Fold) sweep(edges []edge) {
 	}
 }
 
-// leading takes the leaders, and the times with several leaders.
+// leading adds the stretches of leaders, and the times with several leaders, to the extract.
 func (f *Fold) leading(l *leadership.Fold) {
 	for _, s := range l.Stretches {
 		if s.State == leadership.Leads && f.touches(s.From, s.To) {
@@ -239,7 +240,7 @@ func (f *Fold) leading(l *leadership.Fold) {
 	}
 }
 
-// led returns the time of several leaders.
+// led returns an overlap of leaders as a Together.
 func (f *Fold) led(o leadership.Overlap) Together {
 	return Together{Window: section.Window{From: o.From, To: o.To}, Nodes: o.Leaders, Since: o.From,
 		What: Leading, May: f.mayLead(o)}
@@ -304,7 +305,7 @@ func (f *Fold) keepTexts(logs []*history.NodeLog) {
 	}
 }
 
-// Name returns the name of the kind of a message, or its type if that was not declared.
+// Name returns the name of a message's kind or, if a foreign program did not declare the kind, its type.
 func (f *Extract) Name(m *Message) string {
 	return cmp.Or(f.text(m).Type, f.Stack.Codec().Name(int(m.Kind)))
 }

@@ -14,13 +14,13 @@ import (
 type Message struct {
 	From, To nodes.ID
 	Instance uint16
-	Kind     uint8 // among the kinds of the stack
+	Kind     uint8 // its number among the message kinds of the stack
 	Fate     Fate
-	Sent     int64 // Unknown: before messages are known
+	Sent     int64 // when it was sent; Unknown: before messages are known
 	Over     int64 // when it was handled or lost, or Unknown
 
 	sent, over int32 // indices among the records of the sender and of the receiver
-	asks       bool  // the first message that its node sent for a request
+	asks       bool  // it is the first message that its node sent for a request
 }
 
 // Unknown is an unknown time.
@@ -36,7 +36,8 @@ const (
 	Lost
 )
 
-// A link identifies the messages with one number.
+// A link is the key of a message: its stream, kind and number. Other incarnations of the sender may use the
+// same key.
 type link struct {
 	from, to  nodes.ID
 	multicast bool
@@ -48,7 +49,7 @@ type link struct {
 // A matcher finds the send of each message that was handled or lost.
 type matcher struct {
 	*Fold
-	sends map[link][]int32 // indices of messages, the earliest first
+	sends map[link][]int32 // by key: indices of messages, the earliest first
 }
 
 // match makes the messages from the records of nodes.
@@ -94,7 +95,8 @@ func counted(l *history.NodeLog) (sum uint64) {
 	return sum
 }
 
-// records yields the messages with numbers in all logs, with their index among the records of their node.
+// records yields the records of all logs whose messages have numbers, each with its index among the records
+// of its node.
 func records(logs []*history.NodeLog) iter.Seq2[int32, *history.MessageRecord] {
 	return func(yield func(int32, *history.MessageRecord) bool) {
 		next := map[nodes.ID]int32{}
@@ -109,7 +111,7 @@ func records(logs []*history.NodeLog) iter.Seq2[int32, *history.MessageRecord] {
 	}
 }
 
-// send takes a message that was sent: a multicast is one to each client.
+// send adds a message that was sent. A multicast becomes one message to each other client.
 func (m *matcher) send(r *history.MessageRecord, place int32) {
 	to, past := r.Peer, r.Peer+1
 	if r.Peer == nodes.None {
@@ -126,7 +128,7 @@ func (m *matcher) send(r *history.MessageRecord, place int32) {
 	}
 }
 
-// come takes a message that was handled or lost.
+// come takes the record of a message that was handled or lost.
 func (m *matcher) come(r *history.MessageRecord, place int32) {
 	at := m.sent(link{r.Peer, r.Node, false, r.Instance, r.Kind, r.Seq}, r.At)
 	if at < 0 {
@@ -151,7 +153,7 @@ func (m *matcher) come(r *history.MessageRecord, place int32) {
 	m.Messages = append(m.Messages, was) // a copy, or a message whose send is unknown
 }
 
-// sent returns the index of the message that was sent last on a link before a time, or -1.
+// sent returns the index of the message that was sent last under a key before a time, or -1.
 func (m *matcher) sent(on link, before int64) int32 {
 	at := int32(-1)
 	for _, i := range m.sends[on] {

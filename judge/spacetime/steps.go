@@ -14,7 +14,7 @@ import (
 type Step struct {
 	At       int64
 	Messages []int32        // indices in Extract.Messages; nil: it had an event
-	Receipt  bool           // the message was handled
+	Receipt  bool           // the node handled the message; otherwise it sent the messages
 	Event    *history.Event // nil: the step is about messages
 	// Clock is the vector clock of the node after the step: how many steps of each node it can know of. Only
 	// ClockedSteps sets it. It takes four bytes for each node.
@@ -23,7 +23,7 @@ type Step struct {
 	Stamp uint32
 
 	place int32 // index among the records of the node
-	after bool  // a request: messages that follow it at the same time were certainly sent after it
+	after bool  // the event is a request, and later messages of the same time were certainly sent after it
 }
 
 // Steps returns the steps of each node in the window. At equal times a node first handles messages, and
@@ -33,7 +33,8 @@ func (f *Extract) Steps() [][]Step { return f.steps(0) }
 // ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
 func (f *Extract) ClockedSteps() [][]Step { return f.steps(f.Stack.Total()) }
 
-// steps returns the steps of each node in the window, with vector clocks of so many nodes.
+// steps returns the steps of each node in the window. Their vector clocks have that many entries; 0: no
+// clocks.
 func (f *Extract) steps(clocked int) [][]Step {
 	all := make([][]Step, f.Stack.Total())
 	for i := range f.Messages {
@@ -85,7 +86,8 @@ func (f *Extract) merged(steps []Step, events []history.Event) (all []Step) {
 	return append(all, steps...)
 }
 
-// asks returns the index of the step that sent the first message for the request e at its time, or -1.
+// asks returns the index of the step that sent, at the time of the request e, the first message for it, or
+// -1.
 func (f *Extract) asks(steps []Step, e *history.Event) int {
 	for i := 0; e.Kind == history.Requested && i < len(steps) && steps[i].At == e.At; i++ {
 		if m := &f.Messages[steps[i].Messages[0]]; !steps[i].Receipt && m.asks && m.Instance == e.Instance {
@@ -121,7 +123,7 @@ func (f *Extract) setClocks(all [][]Step, clocked int) {
 				next[id]++
 			}
 		}
-		force = left == before // a circle, from errors of stamps: take one receipt before its send
+		force = left == before // a cycle, from errors of stamps: take one receipt before its send
 	}
 }
 
@@ -152,7 +154,8 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 	}
 }
 
-// A clocked request knows knows[i] steps of node i. Its own node had certainly taken made steps by then.
+// A clocked is a request with its vector clock: knows[i] steps of node i happened before it. A node that
+// knows made steps of the request's node certainly knows of the request.
 type clocked struct {
 	knows []uint32
 	made  uint32
@@ -185,7 +188,7 @@ func (f *Extract) Inversions() (count int, known bool) {
 			if e == nil || e.Kind != history.Requested {
 				continue
 			}
-			// Unless a message was for the request, messages that the node sent at that time may have come before
+			// If no message of that time was for the request, messages that the node sent then may have come before
 			// it, such as the releases of its last exit.
 			last := i
 			for !steps[i].after && last+1 < len(steps) && steps[last+1].At == e.At {

@@ -31,9 +31,10 @@ func (o *Options) validateChecks(stack *row.Stack) error {
 		}
 		near := suggest.Nearest(name, replay.Checks())
 		if near != "" {
-			near = fmt.Sprintf(": did you mean %s?", near)
+			near = fmt.Sprintf(" (did you mean %s?)", near)
 		}
-		return fmt.Errorf("there is no check %q%s It is one of %s", name, near, strings.Join(replay.Checks(), ", "))
+		return fmt.Errorf("there is no check %q%s; the checks are %s", name, near,
+			strings.Join(replay.Checks(), ", "))
 	}
 	bypass, promised := o.Spec.Exclusion().Promised(o.Config)
 	switch {
@@ -78,7 +79,7 @@ func (w *worker) broken(state []uint32) nodes.Assumption {
 	return broken
 }
 
-// up returns how many of the nodes in some are up.
+// up returns how many nodes are up, given some of the parts of a state.
 func (w *worker) up(some []uint32) (n int) {
 	for _, number := range some {
 		if w.known[number].up {
@@ -88,7 +89,8 @@ func (w *worker) up(some []uint32) (n int) {
 	return n
 }
 
-// outside returns the broken assumptions among needs, which put a violation outside the model; 0 with Demand.
+// outside returns which assumptions among needs are broken in a state. They put a violation outside the
+// model. With Options.Demand it returns 0.
 func (w *worker) outside(state []uint32, needs nodes.Assumption) nodes.Assumption {
 	if w.o.Demand {
 		return 0
@@ -184,9 +186,9 @@ func (w *worker) failsLeaders(state []uint32, m move, out *outcome) (check strin
 	return ""
 }
 
-// undecided returns 1 if nodes have yet to agree in the expanded state, so starvation follows it. It returns
-// 0 if broken assumptions put that outside the model, or if a move was a finding and has no successor. If no
-// move makes progress, it adds a finding instead.
+// undecided returns 1 if nodes do not agree yet in the expanded state; starvation then checks that they still
+// can. It returns 0 if broken assumptions put the state outside the model, or if a move out of it failed a
+// check. If no move makes progress, it adds a finding instead.
 func (w *worker) undecided(state []uint32, findings int) uint8 {
 	if !w.o.looksFor(replay.CheckAgreement) || !w.electorate(state).Disagree() {
 		return 0
@@ -204,8 +206,8 @@ func (w *worker) undecided(state []uint32, findings int) uint8 {
 // checksOfLeaders are the checks of electors.
 var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement}
 
-// refused has, by kind of row, the options that an exploration refuses: checks that such rows cannot fail,
-// and others. The formats take the name of the row and that of the check.
+// refused has, by kind of row, what an exploration refuses: checks that such rows cannot fail, and other
+// options. The formats take the name of the row and that of the check.
 var refused = map[nodes.Kind]struct {
 	checks    []string
 	saysCheck string
@@ -269,10 +271,11 @@ func (ps *parts) secluded(next *part, s stimulus) bool {
 // If the resource demands fence numbers (Config.Fenced), two clients inside are no violation: the resource
 // refuses writes under a lower number than the highest that has entered. It is a violation if a client enters
 // under the same number as the highest, since the resource then accepts the writes of both, in any order: see
-// judge/section/resource.go. It is also one to enter without a number. A client that enters under a lower
+// judge/section/resource.go. An entry without a number is a violation too. A client that enters under a lower
 // number was granted earlier, and its writes are refused.
 
-// The highest fence number that has entered each such resource is in two words of a state, behind its faults.
+// fenceWords is how many words of a state hold the highest fence number under which a client has entered a
+// fenced resource.
 const fenceWords = 2
 
 // fenced returns the resources of a stack that demand fence numbers.
@@ -285,7 +288,8 @@ func fenced(stack *row.Stack) (resources []int) {
 	return resources
 }
 
-// highest returns the highest fence number that has entered the ith fenced resource, in a state.
+// highest returns, in a state, the highest fence number under which a client has entered the ith fenced
+// resource.
 func (w *worker) highest(state []uint32, i int) uint64 {
 	at := w.fences + fenceWords*i
 	return uint64(state[at])<<32 | uint64(state[at+1])

@@ -63,7 +63,7 @@ func (w *worker) post(b []uint32, head int, word uint32) []uint32 {
 	return w.send(b, head+w.head, word)
 }
 
-// send inserts a word into the flights of a state, which begin at low.
+// send inserts a word into the flights of a state, which begin at b[low].
 func (w *worker) send(b []uint32, low int, word uint32) []uint32 {
 	b = append(b, word)
 	i := len(b) - 1
@@ -82,7 +82,7 @@ func (w *worker) after(a, b uint32) bool {
 	return w.flights[b&flightMask].digest.less(w.flights[a&flightMask].digest)
 }
 
-// crowds reports whether as many messages equal to a new one are on their way as may be.
+// crowds reports whether as many messages equal to a new one are on their way as are allowed.
 func (w *worker) crowds(flights []uint32, word uint32) bool {
 	if w.copies == 0 {
 		return false

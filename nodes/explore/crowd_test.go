@@ -133,7 +133,7 @@ func TestReplayOfCopies(t *testing.T) {
 	const story = `node 0 asks and sends ping to server 1
 node 0: timer 1 for 0 runs out and sends ping to server 1
 node 0: timer 1 for 0 runs out and sends ping to server 1
-the network loses a ping from node 0 to server 1, behind an equal one
+the network drops a ping from node 0 to server 1, since an equal message is already on the link
 server 1 gets ping from node 0 and sends pong to node 0`
 	if got := strings.Join(r.Story, "\n"); got != story {
 		t.Errorf("the story is\n%s", got)

@@ -51,7 +51,7 @@ type candidate struct {
 	from, to uint32 // where it is in the data of the batch
 	step     bool   // the move makes progress: see progresses
 	entered  bool
-	taken    uint8 // units of the first resource, if it has several and a client has entered
+	taken    uint8 // taken units of the first resource, if it has several and a client has entered
 }
 
 const unknown = ^uint32(0)
@@ -59,7 +59,7 @@ const unknown = ^uint32(0)
 // A finding is a state or a move that fails a check.
 type finding struct {
 	check  string
-	move   move     // the last move; unset if still
+	move   move     // the move that fails the check; unset if still
 	waiter nodes.ID // the client that is passed over or can never enter; forEver: nodes can never agree
 }
 
@@ -70,14 +70,14 @@ func (f *finding) still() bool {
 
 // An expansion is what a worker found in one state.
 type expansion struct {
-	candidates, findings int   // where its own end in the lists of the batch
-	waiting              uint8 // the clients that wait, unless that is outside the model
+	candidates, findings int   // where the entries of this state end in the lists of the batch
+	waiting              uint8 // a bit for each client that waits; 0 if that is outside the model
 	moves                int
 }
 
 // A batch is what a worker found in one share of a level.
 type batch struct {
-	number     int // of the share
+	number     int // number of the share in the level
 	of         *worker
 	data       []uint32 // the states of the candidates
 	candidates []candidate
@@ -95,36 +95,36 @@ type worker struct {
 	shared   int     // number of resources
 	sizes    [][]int // by resource: how many units a request may take
 	fenced   []int   // the resources that demand fence numbers
-	fences   int     // index of their highest fence numbers in a state
+	fences   int     // index in a state of the highest fence numbers
 	parts    *parts
 	seen     *visited
-	countsUp bool             // the algorithms need a majority, or servers, that are up
-	model    nodes.Assumption // broken from the beginning
-	safe     nodes.Assumption // needed for safety
-	live     nodes.Assumption // needed for progress
+	countsUp bool             // the algorithms need a majority of clients, or the servers, to be up
+	model    nodes.Assumption // assumptions broken from the beginning
+	safe     nodes.Assumption // assumptions needed for safety
+	live     nodes.Assumption // assumptions needed for progress
 	forgets  []bool           // by node: it forgets everything in a crash, since it does not recover
 	listens  []bool           // by node: it hears of suspicions
-	copies   int              // most equal messages on a link; 0: any number
+	copies   int              // how many equal messages a link may hold; 0: any number
 	crowded  bool             // messages were lost because of copies
-	counts   bool             // the algorithms need NoLoss
-	rules    replay.Rules     // of the election, if it is one
+	counts   bool             // losses because of copies count as faults: the algorithms need NoLoss
+	rules    replay.Rules     // rules of the election, if the stack has an elector
 	timeouts int              // index in a state of the number of timeouts; 0: not bounded
 	ticks    int              // index in a state of the ticks for which several lead; 0: not counted
 	late     bool             // timers would have run out more often than Options.Timeouts
 	voters   leading.Electorate
-	known    []*part // as of the last refresh
+	known    []*part // all parts, as of the last refresh
 	flights  []*keptFlight
 	memo     map[uint64][]outcome // reactions that this worker has asked for
 
 	*batch
 	free  chan *batch   // its batches that are not in use
 	all   [ahead]batch  // its batches
-	bytes atomic.Uint64 // of memory in use, after the latest share
+	bytes atomic.Uint64 // memory in use, after the latest share
 
-	state []uint32 // being expanded
-	moves int      // out of it
-	steps int      // moves that make progress
-	cut   bool     // a move out of it that makes progress was left out because of a bound
+	state []uint32 // the state that is being expanded
+	moves int      // number of moves out of the state
+	steps int      // number of these moves that make progress
+	cut   bool     // because of a bound, a move out of the state that makes progress was left out
 }
 
 func newWorker(o *Options, ps *parts, seen *visited) *worker {
@@ -135,7 +135,7 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 		w.fair, w.head, w.bypass = true, w.total+2, o.Spec.Exclusion().Bypass(o.Config)
 	}
 	for r, instance := range ps.stack.Mutexes() {
-		var take workload.Take // further instances: one unit
+		var take workload.Take // requests to further instances take one unit
 		if instance == 0 {
 			take = o.Take
 		}
@@ -203,7 +203,7 @@ func (w *worker) expand(state []uint32) {
 	w.tick()
 	if w.steps == 0 && waiting != 0 && inside == 0 && w.o.looksFor(replay.CheckDeadlock) {
 		w.findings = append(w.findings, finding{check: replay.CheckDeadlock})
-		waiting = 0 // it is reported already
+		waiting = 0 // the deadlock is reported already
 	}
 	if w.outside(state, w.safe|w.live) != 0 {
 		waiting = 0
@@ -212,7 +212,7 @@ func (w *worker) expand(state []uint32) {
 		waiting = w.undecided(state, before)
 	}
 	if w.cut {
-		waiting = 0 // the move left out might let them in
+		waiting = 0 // the omitted move might let the clients in
 	}
 	w.expansions = append(w.expansions, expansion{len(w.candidates), len(w.findings), waiting, w.moves})
 }
@@ -245,7 +245,7 @@ func (w *worker) local(at int, p *part) {
 		if w.o.Restarts || w.o.Amnesia {
 			w.try(move{what: replay.StepRestart, node: node})
 		}
-		if w.o.Amnesia && p.saved() && !w.forgets[at] { // otherwise it is the same as a restart
+		if w.o.Amnesia && p.saved() && !w.forgets[at] { // otherwise it equals a restart
 			w.try(move{what: replay.StepAmnesia, node: node})
 		}
 		return
@@ -298,7 +298,7 @@ func (w *worker) try(m move) {
 	}
 }
 
-// put adds the state that a move leads to, or the check that it fails.
+// put adds the state that a move leads to or, if the move fails a check, a finding.
 func (w *worker) put(m move, out *outcome) {
 	w.moves++
 	step := w.progresses(m) && !crashed(m, out)
@@ -311,7 +311,7 @@ func (w *worker) put(m move, out *outcome) {
 			w.findings = append(w.findings, finding{check: replay.CheckPanic, move: m})
 		}
 		return
-	case out != nil && out.entered != 0 && out.after == 0 && // with a crash: the outcome without one shows it
+	case out != nil && out.entered != 0 && out.after == 0 && // the outcome without a crash shows the violation
 		w.o.looksFor(replay.CheckExclusion) && w.overfull(int(m.node), out):
 		w.findings = append(w.findings, finding{check: replay.CheckExclusion, move: m})
 		return
@@ -393,8 +393,8 @@ const (
 	lostBehind   = 1 << 7 // a flag: a message was lost because of copies, and the algorithms need NoLoss
 	oneDuplicate = 1 << 8
 	oneCrash     = 1 << 16
-	oneAmnesia   = 1 << 24 // a flag
-	oneSuspicion = 1 << 25 // of a node that is up: all bits from here on
+	oneAmnesia   = 1 << 24 // a flag: a node has restarted without what it saved
+	oneSuspicion = 1 << 25 // suspicions of nodes that are up: all bits from here on
 )
 
 // successor appends the state that a move leads to from a state.
@@ -428,7 +428,7 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	for i, word := range flights {
 		switch {
 		case crashes && receiver(word) == uint32(m.node):
-			continue // lost with its receiver
+			continue // it is lost with its receiver
 		case i == at && m.what == replay.StepDuplicate:
 			b = append(b, word)
 		case i == at:
@@ -473,17 +473,17 @@ func (w *worker) digest(state []uint32) digest {
 	return d
 }
 
-// One word of the state has four bits for each waiting client: 0 if its request is not known yet to all nodes
-// that must see it, or else 1 plus twice the number of times that it was passed over, plus 1 if others have
-// entered since. It is counted in quiet states, without messages on their way: in the first of them a request
-// is known, and in each later one after entries of others it was passed over once more. So the count does not
-// depend on message delays.
+// One word of the state has four bits for each client. They are 0 if it does not wait, or if its request is
+// not known yet to all nodes that must see it. Otherwise they are 1 plus twice the number of times that it
+// was passed over, plus 1 if others have entered since the last quiet state, which has no messages on their
+// way. The first quiet state makes a request known. Each later one after entries of others counts as passing
+// it over once more. So the count does not depend on message delays.
 const (
 	fairBits   = 4
-	passedOver = 1<<fairBits - 1 // more often than promised
+	passedOver = 1<<fairBits - 1 // passed over more often than promised
 )
 
-// passOver updates that word of a state after a move.
+// passOver updates the word for the check fairness, in a state after a move.
 func (w *worker) passOver(state []uint32, m move, out *outcome) {
 	if !w.fair {
 		return
@@ -593,7 +593,7 @@ func (w *worker) later(b, state []uint32) []uint32 {
 		b[head+w.ticks]++
 	}
 	for _, word := range state[w.head:] {
-		b = w.send(b, head+w.head, word+1) // aged flights may be in another order
+		b = w.send(b, head+w.head, word+1) // ageing may change the order of flights
 	}
 	return b
 }

@@ -25,19 +25,19 @@ type Options struct {
 	// Campaigns is how often nodes are told to campaign in all; zero: limited by Entries only.
 	Campaigns int
 
-	Crashes, Losses, Duplicates int  // the most of each
+	Crashes, Losses, Duplicates int  // how often each may happen at most
 	Restarts                    bool // a crashed node may come up again, with what it saved
-	Amnesia                     bool // and without it
-	Suspicions                  int  // the most wrong suspicions, of nodes that are up
+	Amnesia                     bool // a crashed node may come up again without what it saved
+	Suspicions                  int  // how often, in all, nodes may suspect a node that is up
 	Reordering                  bool // messages of one link arrive in any order
 
 	// WholeInputs has nodes crash only between inputs. Otherwise they also crash between the effects of one
 	// input: earlier saves and messages are done, later ones are not.
 	WholeInputs bool
 
-	// Copies is how many equal messages may be on one link, if the algorithm has timers and no Timing is
-	// given. A timer may then run out any number of times, so retries would pile up without end. A further
-	// message is lost, which breaks NoLoss for an algorithm that needs it. If any was lost so, the search is
+	// Copies is how many equal messages may be on one link, if the algorithm has timers and no Timing is given.
+	// A timer may then run out any number of times, so retries would pile up without end. A further message is
+	// lost, which breaks NoLoss for an algorithm that needs it. If a message was lost in this way, the search is
 	// not exhausted, but bounded by copies. Zero: one, or any number if the algorithm needs NoLoss.
 	Copies int
 
@@ -71,7 +71,7 @@ type Options struct {
 type Progress struct {
 	States uint64
 	Depth  int
-	Bytes  uint64 // of memory
+	Bytes  uint64 // memory in use
 	Last   bool   // all states are seen; the search for starvation goes on
 }
 
@@ -163,27 +163,27 @@ type Violation struct {
 	replay.Violation
 	OutsideModel nodes.Assumption // broken assumptions that put it outside the model; 0: inside
 	Schedule     *replay.Schedule
-	Shortest     bool     // proved: no violation has fewer steps
-	Story        []string // of the schedule, for people
+	Shortest     bool     // it is proved that no violation has fewer steps
+	Story        []string // the story of the schedule, for people
 }
 
 // A Result is what an exploration found.
 type Result struct {
 	Exhausted   bool   // all reachable states were seen
-	Bound       string // otherwise: depth, states, memory, interrupt, violation, copies, timeouts
+	Bound       string // what ended it otherwise: depth, states, memory, interrupt, violation, copies, timeouts
 	States      uint64 // distinct states
 	Transitions uint64
-	Depth       int    // of the state farthest from the beginning
-	Entries     uint64 // transitions by which a client enters, or a node becomes leader: evidence
-	MostTaken   int    // most units taken at once, of a resource that has several
-	Bytes       uint64 // of memory
+	Depth       int    // steps to the state farthest from the beginning
+	Entries     uint64 // transitions by which a client enters, or a node becomes leader
+	MostTaken   int    // most units of the first resource taken at once, if it has several
+	Bytes       uint64 // memory in use
 	NodeStates  int    // distinct states of single nodes
 
 	// Progress says that in every state, all waiting clients could still enter. It is known only if the space
 	// is exhausted, or bounded by copies only.
 	Progress bool
 
-	Violation *Violation // nil: none found
+	Violation *Violation // nil: no violation was found
 	// Violations outside the model of the algorithm: how many, and the first.
 	Outside      uint64
 	FirstOutside *Violation
@@ -271,8 +271,8 @@ func (s *search) same(stage *replay.Stage, state []uint32) bool {
 	return len(stage.Flying) == len(state)-w.head
 }
 
-// play returns the schedule of a lead, the stage on which it was played, since only real nodes tell equal
-// messages apart, and its last state; for a panic, the state before.
+// play returns the schedule of a lead, the stage on which it was played, and the last state; for a panic, the
+// state before. It plays while it makes the schedule, since only real nodes tell equal messages apart.
 func (s *search) play(l *lead) (out *replay.Schedule, stage *replay.Stage, state []uint32, err error) {
 	var moves []move
 	switch l.check {
@@ -316,7 +316,7 @@ func (s *search) play(l *lead) (out *replay.Schedule, stage *replay.Stage, state
 		case replay.StepTimeout:
 			t := w.known[state[m.node]].timers[m.which]
 			step.Timer, step.Instance = t.Timer, t.Instance
-			if t.Instance == 0 { // the only one whose row a schedule names
+			if t.Instance == 0 { // a schedule names only the row of instance 0
 				step.Named = out.Spec.TimerName(out.Config, step.Node, t.Timer.Kind)
 			}
 		case replay.StepRequest:

@@ -372,7 +372,7 @@ func plainOf(g *replay.Stage, schedule *replay.Schedule, stack *row.Stack) *plai
 		s.nodes = append(s.nodes, n)
 	}
 	needs := stack.Safe() | stack.Live()
-	s.behind = needs&nodes.NoLoss != 0 && strings.Contains(strings.Join(g.Story, ""), "behind an equal one")
+	s.behind = needs&nodes.NoLoss != 0 && strings.Contains(strings.Join(g.Story, ""), "since an equal message")
 	down := map[nodes.ID]bool{}
 	for _, e := range g.Events {
 		switch {

@@ -55,14 +55,14 @@ type part struct {
 	process *nodes.Process
 	up      bool
 	waiting uint8   // a bit for each resource that its clients wait for
-	inside  uint8   // and for each whose critical section they are in
+	inside  uint8   // a bit for each resource whose critical section they are in
 	asked   []uint8 // requests so far, by resource
 	timers  []replay.RunningTimer
 
 	suspects uint8 // a bit for each node that its failure detector suspects
-	heard    uint8 // and for each that it has heard from in this life, for the check minority
+	heard    uint8 // a bit for each node that it has heard from in this life, for the check minority
 
-	// For an election.
+	// Used for an election only.
 	leading.Belief
 	campaigned uint8 // how often it was told to campaign
 }
@@ -91,7 +91,7 @@ type keptFlight struct {
 const (
 	linkShift  = 24
 	flightMask = 1<<linkShift - 1
-	nodeBits   = 3 // of mostExplored
+	nodeBits   = 3 // bits of the number of a node: see mostExplored
 )
 
 func wordFor(from, to nodes.ID, number int) uint32 {
@@ -112,10 +112,10 @@ const (
 	onAmnesia
 	onTick
 	onCampaign
-	onRequest // plus the number of the resource, and mostExplored for each unit that it takes beside one
+	onRequest // plus the number of the resource, and mostExplored for each unit beyond the first
 	onRelease = onRequest + mostExplored*mostExplored
-	onSuspect = onRelease + mostExplored // plus the node
-	onTrust   = onSuspect + mostExplored // plus the node
+	onSuspect = onRelease + mostExplored // plus the number of the suspected node
+	onTrust   = onSuspect + mostExplored // plus the number of the trusted node
 	onTimeout = onTrust + mostExplored   // plus the index of the timer
 	onReceive = stimulus(1 << 16)
 )
@@ -123,7 +123,7 @@ const (
 // An outcome is a result of a stimulus. There is one for each sequence of answers to Choose.
 type outcome struct {
 	next     uint32   // the new part of the node
-	sends    []uint32 // words
+	sends    []uint32 // words of the messages that it sends
 	entered  uint8    // a bit for each resource whose client enters
 	fences   []uint64 // fence numbers of the entries, by resource; nil if no resource demands them
 	leads    bool     // the node becomes leader
@@ -149,12 +149,12 @@ type parts struct {
 	err       error // the space exceeds a limit
 	dice      fixedDice
 	buffer    []byte
-	out       *outcome              // of the current stimulus
-	next      *part                 // after the current stimulus
-	rules     replay.Rules          // of the election, if it is one
+	out       *outcome              // outcome of the current stimulus
+	next      *part                 // part after the current stimulus
+	rules     replay.Rules          // rules of the election, if the stack has an elector
 	set       []replay.RunningTimer // timers set by the current stimulus
-	after     int                   // the node crashes after so many saves and messages; 0: it does not
-	places    int                   // number of places where it may crash
+	after     int                   // the crash comes after so many saves and messages; 0: no crash
+	places    int                   // number of places in the current stimulus where the node may crash
 	bytes     uint64                // an estimate of the memory in use
 }
 
@@ -168,7 +168,7 @@ func newParts(o *Options, stack *row.Stack) *parts {
 	return ps
 }
 
-// Bytes of memory of each, beside the state of the machine, as measured.
+// Bytes of memory that each part, flight and reaction takes, beside the state of the machine, as measured.
 const (
 	partBytes     = 700
 	flightBytes   = 200
@@ -382,7 +382,7 @@ func (d *fixedDice) next() bool {
 	if last < 0 {
 		return false
 	}
-	answers := append([]int(nil), d.answers[:last+1]...) // an outcome keeps the old one
+	answers := append([]int(nil), d.answers[:last+1]...) // an outcome keeps the old list
 	answers[last]++
 	*d = fixedDice{answers: answers, bounds: d.bounds[:last+1]}
 	return true
@@ -440,10 +440,10 @@ func (ps *parts) Revoke(*nodes.Process, *nodes.Effect)        {}
 func (ps *parts) Inform(*nodes.Process, *nodes.Effect)        {}
 func (ps *parts) Suspect(*nodes.Process, *nodes.Effect, bool) {}
 
-// A node may crash in the middle of an input: only then an algorithm fails that sends before it saves, or
-// saves in two steps what belongs together. The input has a further outcome for each place between two
-// effects that survive a crash, saves and messages. A crash before the first is the same as one before the
-// input, and a crash after the last the same as one after it.
+// A node may crash in the middle of an input. Only such a crash shows that an algorithm sends before it
+// saves, or saves in two steps what belongs together. The input has a further outcome for each place between
+// two effects that survive a crash, saves and messages. A crash before the first equals one before the input,
+// and a crash after the last equals one after it.
 
 // between is called at each such place.
 func (ps *parts) between(p *nodes.Process, done int) {
@@ -453,7 +453,8 @@ func (ps *parts) between(p *nodes.Process, done int) {
 	}
 }
 
-// crashes returns the outcomes of a crash in the middle of a stimulus. Call it after once with the stimulus.
+// crashes returns the outcomes of a crash in the middle of a stimulus. The method once must have run for the
+// stimulus before.
 func (ps *parts) crashes(p *part, s stimulus) (all []outcome) {
 	places := ps.places
 	for after := 1; after <= places && s != onStart; after++ {

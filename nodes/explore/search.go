@@ -18,10 +18,10 @@ type search struct {
 	parts   *parts
 	seen    *visited
 	workers []*worker
-	judge   *worker // judges the findings of the others meanwhile
+	judge   *worker // judges the findings of the workers while they go on
 
 	roots   []root
-	parents column[uint32] // by state; unknown for a root
+	parents column[uint32] // by state: the state that it was first reached from; unknown for a root
 	moves   column[move]   // by state: the move that reached it first; for a root, move.which is its number
 	waiting column[uint8]  // by expanded state: the clients that wait, unless that is outside the model
 	edges   column[uint32] // by state: its successors by moves that make progress
@@ -33,7 +33,7 @@ type search struct {
 
 	worst   *lead // the violation nearest to the beginning
 	cut     bool  // the level of worst was not swept to the end
-	outside *lead // the nearest outside the model
+	outside *lead // the nearest violation outside the model
 }
 
 // A root is an initial state, with steps for the choices of machines when they started.
@@ -45,7 +45,7 @@ type root struct {
 // A level holds the states at one distance from the beginning.
 type level struct {
 	first uint32   // the number of the first state
-	data  []uint32 // of the states, one after the other
+	data  []uint32 // the states, one after the other
 	ends  []int
 }
 
@@ -206,8 +206,8 @@ func (s *search) merge(b *batch) bool {
 	return true
 }
 
-// place returns the number of a candidate, and adds it if it is new: unknown if it is too deep. It does not
-// fit if the bound of states is reached.
+// place returns the number of a candidate, and adds it if it is new; the number is unknown if it is too deep.
+// fits is false if the bound of states is reached.
 func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint32, fits bool) {
 	if c.known != unknown {
 		return c.known, true
@@ -234,7 +234,7 @@ func (s *search) full() bool {
 	need := s.bytes()
 	s.report(need, false)
 	if s.seen.free() < s.seen.count/16 {
-		need += 2 * s.seen.bytes() // it is about to grow, and will need old and new table at once
+		need += 2 * s.seen.bytes() // it is about to grow, and then needs the old and the new table at once
 	}
 	if s.o.Memory > 0 && need > s.o.Memory || max(s.edges.count, s.parents.count) > lowHalf/2 {
 		s.x.Bound = "memory"
@@ -292,7 +292,7 @@ func (s *search) note(f finding, state uint32) {
 	row := append([]uint32(nil), s.level.state(int(state-s.level.first))...)
 	l.needs = w.outside(row, needs)
 	if l.needs == 0 && !f.still() && f.move.what != replay.StepDeliver {
-		l.needs = w.outside(w.successor(nil, row, f.move, nil), needs) // a restart may forget
+		l.needs = w.outside(w.successor(nil, row, f.move, nil), needs) // a restart may break NoAmnesia
 	}
 	at := &s.worst
 	if l.needs != 0 {
@@ -348,7 +348,7 @@ const (
 	share     = 1 << 9 // states that a worker expands at a time
 	memoBytes = 80     // memory of a reaction in a worker, as measured
 
-	ahead = 3 // batches of a worker: the current one, and others that wait to be merged
+	ahead = 3 // batches of a worker: the current one, and some that wait to be merged
 )
 
 // sweep expands the level.
@@ -371,10 +371,10 @@ func (s *search) sweep() {
 func (s *search) sweepTogether(shares int) {
 	var begun atomic.Int64
 	var workers sync.WaitGroup
-	done := make(chan *batch, ahead*len(s.workers)) // it holds all batches
+	done := make(chan *batch, ahead*len(s.workers)) // with room for all batches
 	for _, w := range s.workers {
 		workers.Go(func() {
-			for b := range w.free { // a share begins only with a free batch, so the lowest one always ends
+			for b := range w.free { // a share begins only with a free batch, so the lowest share under way always ends
 				number := int(begun.Add(1)) - 1
 				if number >= shares {
 					w.free <- b

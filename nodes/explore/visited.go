@@ -11,7 +11,7 @@ type visited struct {
 }
 
 type table struct {
-	slots   []uint64 // upper half: that of digest.hi; lower half: the number plus one. Zero: free
+	slots   []uint64 // upper half: that of digest.hi; lower half: the number plus one. Zero: the slot is free
 	digests []digest // by number; when it is full, the table grows
 }
 
@@ -32,7 +32,7 @@ func (t *table) slot(d digest) (at, content uint64) {
 	mask := uint64(len(t.slots) - 1)
 	at = d.lo & mask
 	for {
-		// The digest of a number was written before the number was.
+		// The digest was written before its number, so it is there.
 		s := atomic.LoadUint64(&t.slots[at])
 		if s == 0 || s&^lowHalf == d.hi&^lowHalf && t.digests[s&lowHalf-1] == d {
 			return at, s

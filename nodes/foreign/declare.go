@@ -16,16 +16,16 @@ import (
 
 // A Declaration of a program says which of its messages carry the token or a permit, and what it promises.
 type Declaration struct {
-	Kinds  []nodes.MessageKind // by name, without Zero
-	Safe   nodes.Assumption    // needed for safety
-	Live   nodes.Assumption    // needed for progress
+	Kinds  []nodes.MessageKind // their names and what they carry, but no Zero
+	Safe   nodes.Assumption    // assumptions needed for safety
+	Live   nodes.Assumption    // assumptions needed for progress
 	Grace  time.Duration       // time to recover: see nodes.Spec.GraceOf
 	Fenced bool                // its entries have fence numbers
 
 	Elects  bool          // it elects leaders; otherwise it grants a lock
-	Terms   bool          // no two leaders have one term
+	Terms   bool          // no two leaders have the same term
 	Highest bool          // it elects the highest node that is up
-	Overlap time.Duration // how long two may lead while one takes over
+	Overlap time.Duration // how long two leaders may lead while one takes over
 }
 
 // everything is all assumptions that an undeclared program may need for progress.
@@ -35,7 +35,7 @@ const everything = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCra
 // patience is the Grace of a program that declares none.
 const patience = 2 * time.Second
 
-// assumptions are the words for assumptions.
+// assumptions lists the word for each assumption.
 var assumptions = []struct {
 	word string
 	is   nodes.Assumption
@@ -48,7 +48,7 @@ var assumptions = []struct {
 // make progress after one.
 func undeclared() *Declaration { return &Declaration{Live: everything, Grace: patience} }
 
-// silent reports whether the declaration equals undeclared, Elects aside.
+// silent reports whether the declaration equals undeclared, except for Elects.
 func (d *Declaration) silent() bool {
 	same := *d
 	same.Elects = false

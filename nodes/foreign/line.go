@@ -11,14 +11,14 @@ import (
 	"turnstile/nodes"
 )
 
-// The partners of a program beside its peers.
+// The names of a program's partners other than its peers.
 const (
 	Client = "c0"    // the testbed
-	timers = "timer" // sends a line back after a time
-	disk   = "disk"  // survives a kill
+	timers = "timer" // a service that sends a line back after a time
+	disk   = "disk"  // a service that keeps values, which survive a kill
 )
 
-// Error codes of Maelstrom; lockLost is our own.
+// Error codes of Maelstrom; lockLost is Turnstile's own.
 const (
 	timedOut     = 0
 	nodeNotFound = 1
@@ -31,16 +31,16 @@ const (
 // LongestLine is how many bytes a line may have.
 const LongestLine = 1 << 20
 
-// A Said is a line that a program has written. Only if it is not for a peer, Body is decoded.
+// A Said is a line that a program has written. Body is decoded only if the line is not for a peer.
 type Said struct {
-	To      nodes.ID // None: to Service
-	Service string   // the name in dest
+	To      nodes.ID // the peer that receives it; None: Service receives it
+	Service string   // the receiver as the line names it
 	Type    string
-	Raw     string // the body
+	Raw     string // the body as text
 	Body    body
 }
 
-// A body is a body for the testbed and its services.
+// A body is the body of a line for the testbed or its services.
 type body struct {
 	Type      string          `json:"type"`
 	MsgID     json.RawMessage `json:"msg_id"`
@@ -66,7 +66,7 @@ func Read(line []byte, id nodes.ID) (s Said, err error) {
 	return slow(line, id)
 }
 
-// slow reads any line.
+// slow reads a line in any form of JSON.
 func slow(line []byte, id nodes.ID) (s Said, err error) {
 	var envelope struct {
 		Src, Dest string
@@ -127,7 +127,7 @@ type Init struct {
 // A Service tells a client how to use a service.
 type Service struct {
 	Servers []string `json:"servers,omitempty"` // host:port, as this node reaches them
-	Prefix  string   `json:"prefix,omitempty"`  // of all names that the client creates there
+	Prefix  string   `json:"prefix,omitempty"`  // begins all names that the client creates in the service
 }
 
 // initID is the msg_id of init. Later ones are higher.

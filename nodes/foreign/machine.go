@@ -17,7 +17,7 @@ import (
 // messages Said from its own node, and the host fetches lines for the program with Take after each input.
 type Bridge interface {
 	nodes.Machine
-	Command() string // that starts the program
+	Command() string // Command returns the command that starts the program.
 	// Take returns the lines for the program since the last call, valid until the next input, and the error
 	// of the program that ends the run, if any.
 	Take() (lines []byte, wrong error)
@@ -27,9 +27,9 @@ type Bridge interface {
 	Timers() (running int, ever int64)
 }
 
-// A Breach is an error that breaks the protocol under any declaration.
+// A Breach is an error by which a program breaks the protocol, whatever it declares.
 type Breach struct {
-	How  uint32 // see history.GrantedTwice
+	How  uint32 // how it breaks the protocol: see history.GrantedTwice
 	Line string // the line that broke it, or how the process ended
 	error
 }
@@ -48,15 +48,15 @@ type bridge struct {
 
 	next    uint64   // msg_id of the latest line that wants an answer
 	asked   uint64   // msg_id of the latest request
-	since   uint64   // msg_id of its first try
+	since   uint64   // msg_id of the first try of the latest request
 	left    uint64   // msg_id of the latest release
 	leaving bool     // the program has not answered the release
 	wants   bool     // the client waits, and the request is sent once the release is answered
 	waiting bool     // the client waits, and the program was told
 	inside  bool     // the client is inside
 	told    bool     // the client heard that it lost the lock, and goes on
-	timers  []string // by the Peer of their nodes.Timer: the id of a running timer, as JSON; empty: free
-	ever    int64    // how many were set
+	timers  []string // ids of running timers, as JSON, by the Peer of their nodes.Timer; empty: free
+	ever    int64    // how many timers the program has set
 	disk    saved
 	out     []byte
 	wrong   error
@@ -177,8 +177,8 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 	}
 }
 
-// declares handles a declaration during the run. Only one before the run counts. If there was none, and the
-// user gave none either, this one is too late.
+// declares handles a declaration during the run. It is ignored, since only one before the run counts. If
+// neither the program nor the user had declared anything before the run, it is an error.
 func (b *bridge) declares(s *Said) {
 	d, err := ReadDeclaration(s.Raw)
 	if err != nil {
@@ -191,8 +191,8 @@ func (b *bridge) declares(s *Said) {
 	}
 }
 
-// Request implements nodes.Mutex. It waits for the answer to the release: a program that serves each line in
-// another thread might handle the request first.
+// Request implements nodes.Mutex. The request waits for the answer to the release: a program that serves each
+// line in another thread might handle the request first.
 func (b *lock) Request(env *nodes.Env) {
 	if b.wants = b.leaving; !b.wants {
 		b.ask(env)
@@ -251,7 +251,7 @@ func (b *lock) answered(env *nodes.Env, s *Said) {
 	}
 }
 
-// revoked has the client leave, or hear that its lock is lost. It ignores a late one for a lock that is
+// revoked has the client leave, or hear that its lock is lost. It ignores a late line about a lock that is
 // released.
 func (b *lock) revoked(env *nodes.Env, s *Said) {
 	switch to := s.Body.InReplyTo; {

@@ -101,10 +101,10 @@ func Row(c nodes.Config) (*row.Row, error) {
 	return r.Row, nil
 }
 
-// A programRow is the row of a program as it is made.
+// A programRow is the row of a program while it is being made.
 type programRow struct{ *row.Row }
 
-// ofService makes the row that of a service, with the options of the configuration.
+// ofService turns the row into that of the service name, with the options of the configuration.
 func (r programRow) ofService(name string, c nodes.Config) {
 	r.Name, r.Family, r.Source = name, ServiceOption, name
 	r.Summary = "A service that people use; its client is a process beside each node."

@@ -25,7 +25,7 @@ const ClocksFile = "clocks.yaml"
 // A Clock is the clock of a host other than the orchestrator's. The orchestrator's clock is the reference.
 type Clock struct {
 	Host  string     `yaml:"host"`
-	Nodes []nodes.ID `yaml:"nodes"` // the clock stamped their logs, in all incarnations
+	Nodes []nodes.ID `yaml:"nodes"` // the nodes whose logs it stamped, in all incarnations
 	// The run's zero, in nanoseconds: on this clock, as the nodes were told (host.Config.Zero), and on the
 	// reference.
 	Zero      int64 `yaml:"zero"`
@@ -59,7 +59,7 @@ func (c *Clock) bound() int64 {
 
 // clocks is the content of ClocksFile.
 type clocks struct {
-	Origin uint64  `yaml:"origin"` // of the trial's logs
+	Origin uint64  `yaml:"origin"` // Origin of the trial's logs: see Header
 	Clocks []Clock `yaml:"clocks"`
 }
 
@@ -205,8 +205,8 @@ func (f *folder) bound(begin int64) {
 	})
 }
 
-// bounds returns the ClockBound events of a node with this clock, which has the number. own is the bound by
-// the node's log alone. A new event comes when the bound grows, or falls to half or less.
+// bounds returns the ClockBound events of a node with this clock, whose number is number. own is the event
+// for the bound by the node's log alone. A new event comes when the bound grows, or falls to half or less.
 func (c *Clock) bounds(number int, own Event) (all []Event) {
 	last := own
 	last.Value, last.Fence = Unknowable, NoClock

@@ -29,13 +29,13 @@ const (
 	// Unissued: a request was due at Value, but the client was still busy with an earlier one when issuing
 	// ended. Count is how many units it would have wanted, of a resource that has several.
 	Unissued
-	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
+	// Sent: one message of kind Count was sent. Recorded only for algorithms whose messages circulate.
 	Sent
 	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader.
 	Elected
-	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is
-	// not
-	// 0, it died while it changed the occupancy register by so many units; whether it did is unknown.
+	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is not
+	// 0, it died while it changed the occupancy register by so many units; whether the register changed is
+	// unknown.
 	Crashed
 	// Restarted: the node is up again. Count is how often it has restarted.
 	Restarted
@@ -74,14 +74,14 @@ const (
 	// Trusted: it trusts the node Count again.
 	Trusted
 
-	// Killed: the orchestrator sends SIGKILL to the process of the node. The process may do more, until
+	// Killed: the orchestrator sends SIGKILL to the process of the node. The process may still act, until
 	// Crashed.
 	Killed
 	// LinkBegan: the node received the first message of a stream from the node Count in its incarnation
 	// Entry, and missed the beginning of the stream, or heard an earlier stream on this link. Value is the
 	// number of the message in the stream, Fence the number of the last message of the stream before.
 	LinkBegan
-	// MulticastBegan: the same for the multicasts of the node Count.
+	// MulticastBegan: as LinkBegan, for the multicasts of the node Count.
 	MulticastBegan
 	// Campaigned: the workload told the node to campaign.
 	Campaigned
@@ -110,16 +110,16 @@ const (
 
 // Breaches by foreign programs.
 const (
-	GrantedTwice   = iota + 1 // it let in a client that was inside
+	GrantedTwice   = iota + 1 // it let in a client that was inside already
 	EnteredUnasked            // it let in a client that had not asked
 	EndedItself               // its process ended without being killed
 )
 
-// Subjects of Observed.
+// What the player of a schedule may observe: the Count of Observed.
 const (
 	Quiet    = iota + 1 // no message is on its way, so every request is known to all nodes that must see it
-	Endless             // not all agree on a leader, and that can never change
-	Together            // several lead, for too many ticks or for ever
+	Endless             // not all nodes agree on a leader, and that can never change
+	Together            // several nodes lead, for too many ticks or for ever
 	Panicked            // the machine of the node panicked
 	// Unfenced: the client of the node entered without a fence number that the resource demands, or under a
 	// lower one than the highest that has entered.
@@ -142,7 +142,7 @@ func FaultEvent(b port.FaultEvent) Event {
 	return e
 }
 
-// HitServer has a fault that began hit a server of a service: see ServersHit.
+// HitServer records in a FaultBegan that the fault hit server i of a service: see ServersHit.
 func (e *Event) HitServer(i int) { e.Value |= 1 << (firstServer + i) }
 
 // MaxServers is how many servers of a service are told apart in FaultBegan.
@@ -163,12 +163,12 @@ func (e *Event) ServersHit() (all []int) {
 
 // The processes of a run that are no nodes, as Paused and Resumed name them.
 const (
-	Broker       = ^uint32(0) - iota // NATS, if it is the run's own
+	Broker       = ^uint32(0) - iota // the NATS broker, if it is the run's own
 	Orchestrator                     // it notices its own pause when it resumes
-	Proxies                          // between nodes and brokers
-	firstBroker                      // of several: see BrokerAmong
+	Proxies                          // the proxies between nodes and brokers
+	firstBroker                      // the first of several brokers: see BrokerAmong
 
-	SecondBroker = ^uint32(0) - 128 // of the second network
+	SecondBroker = ^uint32(0) - 128 // the broker of the second network
 	Resource     = ^uint32(0) - 129 // the resource process
 	Servers      = ^uint32(0) - 130 // the process with the servers of a service
 )
@@ -190,27 +190,27 @@ const (
 const (
 	BusyPPM    = iota + 1 // share of the machine's CPU time that was busy while measuring, in millionths
 	ResidentKB            // the largest resident memory of a node process, in units of 1024 bytes
-	ReadyUS               // from the first process started until all were ready, in microseconds
+	ReadyUS               // time from the first process started until all were ready, in microseconds
 	BrokerPPM             // share of one CPU that the broker used while measuring, in millionths
 
 	// Shares of the processor time available to the run while measuring, in millionths.
-	OwnPPM         // of nodes and orchestrator
-	BrokerSharePPM // of the broker
-	OthersPPM      // of other programs
+	OwnPPM         // share used by nodes and orchestrator
+	BrokerSharePPM // share used by the broker
+	OthersPPM      // share used by other programs
 
-	ServerBytes // exchanged between clients and the servers of a service while measuring
+	ServerBytes // bytes exchanged between clients and the servers of a service while measuring
 )
 
 // An Event is one event of a run.
 type Event struct {
 	At       int64  // nanoseconds since the run's zero
-	Value    int64  // by Kind
-	Fence    uint64 // by Kind
+	Value    int64  // its meaning depends on Kind
+	Fence    uint64 // its meaning depends on Kind
 	Entry    uint32 // the number of the node's request that this is about, from 1
-	Count    uint32 // by Kind
-	Instance uint16 // of the node
+	Count    uint32 // its meaning depends on Kind
+	Instance uint16 // the instance of the node
 	Kind     Kind
-	Node     nodes.ID // in whose log it is
+	Node     nodes.ID // where it happened; nodes.None: it is an event of the run
 }
 
 // Refused reports whether the resource refused the write of an exit.
@@ -225,18 +225,18 @@ func (e *Event) Worked() (done, spoilt uint32) {
 	return uint32(e.Fence >> 32), uint32(e.Fence)
 }
 
-// Work sets what Worked returns.
+// Work sets the two numbers that Worked returns.
 func (e *Event) Work(done, spoilt int) { e.Fence = uint64(done)<<32 | uint64(uint32(spoilt)) }
 
 // A MessageRecord is one message in the trace of a log, which holds its latest messages.
 type MessageRecord struct {
 	At       int64    // nanoseconds since the run's zero
 	Seq      uint32   // its number in its stream
-	Node     nodes.ID // where it was seen
-	Peer     nodes.ID // the other end; None for a multicast
+	Node     nodes.ID // the sender if Sent, otherwise the receiver
+	Peer     nodes.ID // the other end; None for a multicast that was sent
 	Instance uint16
 	Kind     uint8 // index among the algorithm's kinds
-	Sent     bool  // seen when it was sent, else when it was handled or lost
+	Sent     bool  // recorded when it was sent; otherwise when it was handled or lost
 	Lost     bool  // it was lost on its way to the node; recorded only in schedules and full traces
 	Asks     bool  // it is the first that the node sent for a request of its client
 }

@@ -43,7 +43,7 @@ import (
 
 // A Header comes before the events of a history.
 type Header struct {
-	Nodes      int    // clients and servers; 0 if no node left a log or an event
+	Nodes      int    // number of clients and servers; 0 if no node left a log or an event
 	StampError int64  // bound on the error of comparing any two stamps, in nanoseconds
 	Origin     uint64 // identifies the trial; 0: no trial
 }
@@ -51,7 +51,7 @@ type Header struct {
 // headerOf returns the header of a history with these logs. It counts nodes that died before they had a log
 // by the streams in the logs of others.
 func headerOf(logs []*NodeLog) (h Header) {
-	var first, second int64 // the two largest errors: their sum bounds that of comparing two stamps
+	var first, second int64 // the two largest errors: their sum bounds the error of comparing two stamps
 	for _, l := range logs {
 		h.Nodes = max(h.Nodes, int(l.Node)+1, len(l.SentTo)/max(1, l.Networks))
 		if e := l.StampError; e > first {
@@ -79,7 +79,7 @@ type NodeLog struct {
 	SentTo, ReceivedFrom, MultiFrom []uint64
 	Floor                           []uint64        // by node: see Log.Floor; nil: no connection was lost
 	Trace                           []MessageRecord // the latest messages, oldest first
-	Texts                           []Text          // of the messages in Trace; nil: not kept
+	Texts                           []Text          // texts of the messages in Trace; nil: not kept
 	Last                            string          // the last line of a program that broke the protocol
 
 	// Networks is how many networks have streams here; 0: one or, in a stored history, not known.
@@ -93,7 +93,7 @@ type Fold interface {
 	Close(logs []*NodeLog)
 }
 
-// A History is a whole history in memory, for tests and for small ones. It is the Fold that keeps everything.
+// A History is a whole history in memory, for tests and for small runs. It is the Fold that keeps everything.
 type History struct {
 	Events []Event
 	Logs   []*NodeLog
@@ -123,7 +123,7 @@ func (h *History) Run(folds ...Fold) {
 // A formatError says what is wrong in a file, and where.
 type formatError struct {
 	File     string
-	Offset   int64 // in bytes
+	Offset   int64 // where in the file, in bytes
 	Unpacked bool  // the offset is one of the uncompressed content of a stored history
 	What     string
 }

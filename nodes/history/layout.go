@@ -34,14 +34,14 @@ const (
 type preamble struct {
 	node      nodes.ID
 	life      uint32 // the node's incarnation
-	nodes     uint32 // clients and servers
-	instances uint32 // of the node
-	trace     uint32 // messages that the trace holds
+	nodes     uint32 // number of clients and servers
+	instances uint32 // number of instances of the node
+	trace     uint32 // number of messages that the trace holds
 	header    uint32 // bytes before the first event
 	errNS     int64  // bound on the error of this log's stamps, in nanoseconds
 	origin    uint64 // see Header
 	networks  uint32 // number of networks; 0: one
-	texts     uint32 // 1: its messages have texts
+	texts     uint32 // 1: the log keeps texts of messages; 0: it does not
 }
 
 // put writes a preamble. The magic goes last: a file that begins with zeros is not a log yet.
@@ -135,7 +135,7 @@ type Counters struct {
 	Reconnects  atomic.Uint64 // how often it was connected again
 	MultiFloor  atomic.Uint64 // Log.Floor for its multicasts
 
-	Strays atomic.Uint64 // messages of an incarnation that came after one of the next; not in streams
+	Strays atomic.Uint64 // late messages of an incarnation whose successor was heard before; not in streams
 	// For a node that asks a resource process: its answered questions, except for tickets, and the
 	// nanoseconds that it waited for them in all.
 	RoundTrips  atomic.Uint64
@@ -165,7 +165,7 @@ type kindCounters struct {
 	Sent      atomic.Uint64 // deliveries asked for
 	Delivered atomic.Uint64 // messages handled
 	Publishes atomic.Uint64 // messages handed to the broker
-	Bytes     atomic.Uint64 // of all deliveries asked for, without the broker's framing
+	Bytes     atomic.Uint64 // bytes of all deliveries asked for, without the broker's framing
 }
 
 // sealAt is where the seal of a log lies behind its preamble.
@@ -288,7 +288,7 @@ func getMessageRecord(b []byte, node nodes.ID) MessageRecord {
 
 // words writes or reads a NodeLog as 64-bit words, by the same code.
 type words struct {
-	b       []byte // written, or still to read
+	b       []byte // the words that are written, or still to be read
 	reading bool
 	cutOff  bool // there was less to read than expected
 }

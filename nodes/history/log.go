@@ -26,14 +26,14 @@ type Log struct {
 	floor                           []atomic.Uint64
 
 	trace   []byte
-	texts   []byte        // of the messages in trace, and Last; empty: not kept
+	texts   []byte        // texts of the messages in trace, and Last; empty: not kept
 	traceAt int           // where in trace the next message goes
 	frozen  *atomic.Int64 // stops the trace if not nil and not zero
 
 	chunk   []byte // the mapped piece that events go to
-	used    int    // of chunk
+	used    int    // bytes of chunk in use
 	chunkAt int64  // where chunk begins in the file
-	index   uint64 // of the next event
+	index   uint64 // index of the next event
 }
 
 // An Options says what a Log is for.
@@ -41,10 +41,10 @@ type Options struct {
 	Node        nodes.ID
 	Incarnation uint32
 	Nodes       int  // clients and servers together
-	Networks    int  // that carry their messages; 0: one
-	Instances   int  // of the node
+	Networks    int  // number of networks that carry messages; 0: one
+	Instances   int  // number of instances of the node
 	TraceLength int  // how many of the latest messages the log keeps; the oldest may be half overwritten
-	Texts       bool // messages have texts
+	Texts       bool // the log keeps texts of messages
 	// StampError bounds the error of the stamps, in nanoseconds.
 	StampError int64
 	Origin     uint64 // see Header
@@ -81,7 +81,7 @@ func Create(path string, o Options) (*Log, error) {
 		return nil, fmt.Errorf("creating the log: %w", err)
 	}
 	l := &Log{file: file, frozen: o.Frozen, chunkAt: int64(p.header) - pageLen}
-	if err := l.begin(&p); err != nil { // nothing is left behind
+	if err := l.begin(&p); err != nil { // an error leaves no file behind
 		err = errors.Join(err, mapped.Unmap(l.header), file.Close(), os.Remove(path))
 		return nil, fmt.Errorf("creating the log: %w", err)
 	}
@@ -208,8 +208,8 @@ func (l *Log) ReceivedFrom(id nodes.ID) *atomic.Uint64 { return &l.receivedFrom[
 func (l *Log) MulticastFrom(id nodes.ID) *atomic.Uint64 { return &l.multiFrom[id] }
 
 // Floor returns the number up to which messages on the link to the node id may have been lost with a
-// connection. Later messages must arrive. It is AnyNumber while the connection is lost, and 0 if it never
-// was.
+// connection. Later messages must arrive. It is AnyNumber while the connection is lost, and 0 if the
+// connection was never lost.
 func (l *Log) Floor(id nodes.ID) *atomic.Uint64 { return &l.floor[id] }
 
 // AnyNumber is a floor above all numbers.

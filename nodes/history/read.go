@@ -25,10 +25,10 @@ type logReader struct {
 	preamble
 	name  string
 	r     *bufio.Reader
-	event Event  // the latest that was read
-	count int    // of events read
-	raw   int64  // the uncorrected stamp of the latest
-	clock *Clock // of the host of the process; nil: the orchestrator's
+	event Event  // the latest event that was read
+	count int    // number of events read
+	raw   int64  // the uncorrected stamp of the latest event
+	clock *Clock // the clock of the process's host; nil: the orchestrator's
 	own   int64  // bound on the error of the stamps against that clock
 }
 
@@ -158,7 +158,7 @@ func (l *logReader) next() (bool, error) {
 	return true, nil
 }
 
-// end checks that the log may end at b, where no whole event is.
+// end checks that the log may end at the bytes b, which hold no whole event.
 func (l *logReader) end(b []byte) error {
 	// If this event has no commit word and nothing follows, the writer died here.
 	l.r.Discard(min(EventLen-4, len(b)))
@@ -200,16 +200,16 @@ type folder struct {
 	files   []*os.File
 	readers []*logReader
 	nodes   int             // number of nodes, by the logs of nodes or, without any, by events
-	heads   heap.Heap[head] // of logs that have another event, the earliest first
+	heads   heap.Heap[head] // the next event of each log that has one, the earliest first
 	err     error
-	clocks  []Clock // of hosts without the orchestrator's clock
+	clocks  []Clock // the clocks of hosts other than the orchestrator's
 	bounds  []Event // ClockBound events not read yet
 }
 
 // A head is the next event of one log of a merge. It has a copy of the time, so comparing heads reads little
 // memory.
 type head struct {
-	at  int64 // of the next event
+	at  int64 // the time of the event
 	log int32
 }
 
@@ -217,7 +217,7 @@ func (h *head) before(other *head) bool {
 	return h.at < other.at || h.at == other.at && h.log < other.log
 }
 
-// Bytes for the buffers of all logs of a folder together, and at least for each.
+// Bytes for the buffers of all logs of a folder together, and the least for each.
 const (
 	buffersLen  = 32 << 20
 	bufferLeast = 4 << 10
@@ -289,7 +289,7 @@ func (f *folder) named() (count int) {
 	return count
 }
 
-// belong checks that the logs are of one trial, and each of another process.
+// belong checks that the logs are of one trial, and each of a different process.
 func (f *folder) belong() error {
 	for i, l := range f.readers[1:] {
 		switch before := f.readers[i]; {
@@ -354,7 +354,7 @@ func (f *folder) next(e *Event) (bool, error) {
 			e.Node, f.nodes)
 	}
 	more, err := l.next()
-	f.err = err // for the next call: this event is whole
+	f.err = err // the next call returns the error: this event is whole
 	if more {
 		first.at = l.event.At
 		f.heads.Fix()

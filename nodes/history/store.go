@@ -34,7 +34,7 @@ func CreateFile(path string, h Header) (*File, error) {
 	}
 	packer, err := zstd.NewWriter(file, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		panic(err) // the options are wrong
+		panic(err) // only wrong options cause it
 	}
 	return &File{NewWriter(packer, h), path, file, packer}, nil
 }
@@ -43,7 +43,7 @@ func CreateFile(path string, h Header) (*File, error) {
 // then leaves no file.
 func (f *File) Save() error {
 	err := f.Err()
-	if closed := f.packer.Close(); err == nil { // otherwise it is the same error
+	if closed := f.packer.Close(); err == nil { // otherwise Close returns the same error
 		err = closed
 	}
 	if err == nil {
@@ -87,7 +87,7 @@ type Reader struct {
 // A source is where a history comes from.
 type source interface {
 	next(e *Event) (bool, error)
-	logs() []*NodeLog // after the last event
+	logs() []*NodeLog // valid after the last event
 }
 
 // Open opens a history to read it: a file that was stored, or a folder of logs as the nodes left them.
@@ -158,7 +158,7 @@ func (r *Reader) Run(folds ...Fold) error { return r.RunContext(context.Backgrou
 
 // RunContext is Run. If ctx is done before the end of the history, it returns the error of ctx.
 func (r *Reader) RunContext(ctx context.Context, folds ...Fold) error {
-	const between = 1 << 12 // events, from one look at ctx to the next
+	const between = 1 << 12 // number of events between two looks at ctx
 	var e Event
 	for count := 0; ; count++ {
 		if count%between == 0 && ctx.Err() != nil {
@@ -199,7 +199,7 @@ const (
 	storedMagic  = "TURNHIS4"
 	blockHeadLen = 12
 	headerLen    = 24
-	storedLen    = EventLen // of an event: as in a log, but with its node instead of a commit word
+	storedLen    = EventLen // bytes of an event: as in a log, but with its node instead of a commit word
 	blockLen     = perPage * storedLen
 )
 
@@ -219,9 +219,9 @@ func blockSum(head, payload []byte) uint32 {
 // A Writer writes a history, uncompressed. It is a Fold, and keeps its first error.
 type Writer struct {
 	w      io.Writer
-	events []byte // of the current block
+	events []byte // the events of the current block
 	count  uint64
-	err    error // the first
+	err    error // the first error
 	whole  bool
 }
 
@@ -297,11 +297,11 @@ type stored struct {
 	name  string
 	r     *bufio.Reader
 	at    int64  // where the current block is in the content
-	block []byte // its payload
-	rest  []byte // of it: the events that have not been read
-	count uint64 // events read
-	last  int64  // the time of the latest
-	kind  uint32 // of block
+	block []byte // the payload of the block
+	rest  []byte // the part of block with events that have not been read
+	count uint64 // number of events read
+	last  int64  // the time of the latest event
+	kind  uint32 // the type of block
 	found []*NodeLog
 }
 
@@ -333,7 +333,7 @@ func (s *stored) fail(format string, args ...any) error {
 	return &formatError{s.name, s.at, true, fmt.Sprintf(format, args...)}
 }
 
-// damage returns an error for what, with its cause, except the end of the file.
+// damage returns an error that says what, and why: err, unless that is the end of the file.
 func (s *stored) damage(what string, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		what += ": " + err.Error()
@@ -355,7 +355,7 @@ func (s *stored) nextBlock() error {
 	length := int64(binary.LittleEndian.Uint32(head[4:]))
 	var err error
 	if s.kind = binary.LittleEndian.Uint32(head[:]); s.kind == eventsBlock && length <= blockLen {
-		s.block = append(s.block, make([]byte, length)...) // reuses the memory of the last
+		s.block = append(s.block, make([]byte, length)...) // reuses the memory of the last block
 		_, err = io.ReadFull(s.r, s.block)
 	} else {
 		s.block, err = readUpTo(s.r, length)

@@ -6,9 +6,9 @@ import (
 	"turnstile/nodes"
 )
 
-// A Text is the content of a message that is text, such as one of a foreign program.
+// A Text is the content of a message as text, such as a message of a foreign program.
 type Text struct {
-	Type string // empty if its kind says it
+	Type string // empty if the kind of the message says it
 	Body string // shortened
 }
 

@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Totals are the Counters of a node at the end.
+// Totals are the final values of the Counters of a node.
 type Totals struct {
 	State, EventCount, TraceNext, MultiSent, Gaps, Repeats  uint64
 	Explained, Refused, Disconnects, Reconnects, MultiFloor uint64
@@ -16,13 +16,13 @@ type Totals struct {
 	RoundTrips, RoundTripNS                                 uint64
 }
 
-// InstanceTotals are the InstanceCounters of one instance at the end.
+// InstanceTotals are the final values of the InstanceCounters of one instance.
 type InstanceTotals struct {
 	Requests, Entries, Exits, Resent, Dropped, Copied uint64
-	Kinds                                             []KindTotals // up to the last that was ever used
+	Kinds                                             []KindTotals // by number, up to the last one used
 }
 
-// KindTotals are kindCounters at the end.
+// KindTotals are the final values of kindCounters.
 type KindTotals struct{ Sent, Delivered, Publishes, Bytes uint64 }
 
 // Instance returns the totals of an instance, and adds it if it is missing.

@@ -19,8 +19,8 @@ import (
 //
 // In one step, R, the process counts a client in and reads the account; W writes the account; L counts the
 // client out. The client stamps its entry, E, after the answer to R, and its exit, X, after the answer to W
-// and before it asks for L. The lock is released only when L is answered. So in one critical section, in
-// time,
+// and before it asks for L. The lock is released only when L is answered. So in one critical section, in the
+// order of time,
 //
 //	R < E < W < X < L
 //
@@ -30,11 +30,11 @@ import (
 // capacity. The swaps of its work are between E and W, so the same holds for spoilt steps.
 //
 // A mapped file differs in one point: there R is two steps, and the account is read after E. So with a
-// process, money may be lost between two sections whose stamps do not overlap, up to the time of an answer
-// apart. And the account may refuse a write before the stamp of the entry under the higher fence number; that
-// stamp never comes if its node dies before the answer. The checks that compare stamps with the account allow
-// for that (check.Setting.Asked). Checks that compare register and account need no stamps: the process
-// changes both, in one order.
+// process, money may be lost between two sections that do not overlap by their stamps, but are at most the
+// time of an answer apart. And the account may refuse a write before the stamp of the entry under the higher
+// fence number; that stamp never comes if its node dies before the answer. The checks that compare stamps
+// with the account allow for that (check.Setting.Asked). Checks that compare register and account need no
+// stamps: the process changes both, in one order.
 //
 // If the lock were released before L is answered, the next client's R might overtake L, since they come by
 // different connections, and the register would show a false overlap. For the same reason a machine's
@@ -50,13 +50,13 @@ type asker struct {
 	clients []*askedResource
 }
 
-// An askedResource is a resource of a client that the resource process keeps.
+// An askedResource is the resource of a client, if the resource process keeps it.
 type askedResource struct {
 	*client
 	asker  *asker
-	number uint16   // of the resource
-	open   question // the latest; unanswered while client.asks
-	asked  int64    // when it was asked
+	number uint16   // number of the resource
+	open   question // the latest question; unanswered while client.asks
+	asked  int64    // when the latest question was asked
 }
 
 // newAsker returns the asker of a node.
@@ -70,7 +70,7 @@ func (a *asker) connect() (err error) {
 	a.conn, err = nats.Connect(at.URL, at.secure(), nats.Token(at.Token), nats.Timeout(JoinTimeout),
 		nats.Name(fmt.Sprintf("node %d, for the resource", h.config.Node)),
 		nats.MaxReconnects(-1), nats.ReconnectWait(redialPause), nats.ReconnectJitter(0, 0),
-		nats.ReconnectBufSize(-1), // askAgain asks open questions
+		nats.ReconnectBufSize(-1), // buffer nothing: askAgain repeats open questions
 		nats.ReconnectHandler(func(*nats.Conn) { h.post(a.askAgain) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			// After any other error the connection is made again.
@@ -142,7 +142,7 @@ func (a *asker) resourceOf(number int, c *client) resource {
 // noResponders is the status of a broker's answer if the subject has no subscriber.
 const noResponders = "503"
 
-// take handles an answer of the process. It ignores one that has come before.
+// take handles an answer of the process. It ignores an answer that has come before.
 func (a *asker) take(m *nats.Msg) {
 	var got answer
 	if m.Header.Get("Status") == noResponders {
@@ -164,7 +164,7 @@ func (r *askedResource) ask(do uint8, q question) {
 	h := r.host
 	q.Do, q.Resource, q.Node, q.Incarnation = do, r.number, h.config.Node, h.config.Incarnation
 	q.Fenced, q.Units, q.Fence = r.fenced, r.units, r.fence
-	// Modulo the number of clients, a question's number is that of its client. It rises for each client.
+	// The number of a question, modulo the number of clients, is that of its client. It rises for each client.
 	each := uint64(len(r.asker.clients))
 	q.Number = (r.open.Number/each+1)*each + uint64(r.number)
 	r.open, r.asks, r.asked = q, true, h.clock.Now()

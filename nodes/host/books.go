@@ -22,9 +22,9 @@ type Tickets struct {
 // A Share describes a run to its resource process.
 type Share struct {
 	Run        string `json:"run"`        // names the subject: see Subjects.Resource
-	Nodes      int    `json:"nodes"`      // with clients
+	Nodes      int    `json:"nodes"`      // number of nodes with clients
 	Capacities []int  `json:"capacities"` // units of each resource, in the order of nodes.Stack.Mutexes
-	Entries    uint64 `json:"entries"`    // of the run; 0: it ends by time, and draws no tickets
+	Entries    uint64 `json:"entries"`    // entries of the run; 0: it ends by time, and draws no tickets
 }
 
 // Books are the state of a resource process for a run: the same witnesses of exclusion as the file of a
@@ -34,14 +34,14 @@ type Books struct {
 
 	mu        sync.Mutex
 	tickets   Tickets
-	frozen    int64 // as of resourceWords
+	frozen    int64 // see resourceWords.frozen
 	resources []book
 }
 
 // A book is the shared state of one resource.
 type book struct {
-	taken   int64  // units
-	fence   uint64 // the highest that has entered
+	taken   int64  // units taken
+	fence   uint64 // the highest fence number under which a client has entered
 	account int64
 	words   workload.Words
 	places  []place // by node
@@ -51,8 +51,8 @@ type book struct {
 type place struct {
 	life   uint32 // the earliest incarnation that may ask
 	asked  uint32 // the incarnation of the latest question
-	units  int32  // that it has taken
-	answer answer // to the latest question, in case it is asked again
+	units  int32  // units that the client has taken
+	answer answer // the answer to the latest question, in case that is asked again
 }
 
 // A question of a client to the resource process. On the wire: binary, little-endian, field by field.
@@ -63,7 +63,7 @@ type question struct {
 	Node        nodes.ID
 	Incarnation uint32
 	Units       int32
-	Number      uint64 // of the client's questions in its incarnation, from 1
+	Number      uint64 // rises from question to question in an incarnation; 0 for showLife
 	Fence       uint64
 	Account     int64 // new value of the account, or of the word
 	Word        uint8 // index of the word to swap
@@ -81,13 +81,13 @@ const (
 	showLife                 // answer: a sign of life
 )
 
-// An answer of the resource process, in the same form.
+// An answer of the resource process, encoded like a question.
 type answer struct {
-	Number  uint64 // of the question
+	Number  uint64 // the number of the question
 	Verdict uint8
 	Value   int64 // the ticket; the units taken; or the old value of a word
 	Account int64
-	Words   workload.Words // for enter
+	Words   workload.Words // the words of the resource, for enterResource
 }
 
 // The verdicts of an answer.
@@ -117,7 +117,7 @@ func (b *Books) Serve(conn *nats.Conn) (*nats.Subscription, error) {
 		if n, err := binary.Decode(m.Data, binary.LittleEndian, &q); err == nil && n == len(m.Data) {
 			a = b.answer(&q)
 		}
-		// The connection is within this process, so it does not fail. A node that lost its own asks again.
+		// The connection is within this process, so it does not fail. A node that lost its connection asks again.
 		m.Respond(encode(nil, &a))
 		if at := b.frozenAt(); at != 0 && !told {
 			told = conn.Publish(subjects.Frozen(), encode(nil, &at)) == nil
@@ -187,7 +187,7 @@ func (b *Books) answer(q *question) answer {
 	case q.Incarnation < p.life:
 		return answer{Number: q.Number, Verdict: tooLate}
 	case q.Incarnation == p.asked && q.Number != 0 && q.Number <= p.answer.Number:
-		return p.answer // of a question before the latest, no client waits for the answer
+		return p.answer // for a question before the latest any answer will do, since no client waits for it
 	}
 	p.asked = q.Incarnation
 	p.answer = b.carryOut(q, book, p)

@@ -17,12 +17,12 @@ type bridge struct {
 	machine  foreign.Bridge
 	instance int32
 	child    *child
-	active   int64        // when the latest line passed
+	active   int64        // when the latest line went to the program or came from it
 	pends    bool         // the run waits until the program is quiet
 	budget   int          // how many lines to peers and services may be taken now
-	filled   int64        // when budget was refilled
+	filled   int64        // when budget was refilled last
 	paused   bool         // budget is used up, and a task will resume
-	gathers  bool         // lines for the program are collected until one of its lines is handled
+	gathers  bool         // lines for the program are collected until the handling of one of its lines is over
 	told     []byte       // the latest line to the program
 	said     foreign.Said // the latest line of the program
 }
@@ -126,7 +126,8 @@ func (b *bridge) pass() {
 	b.end(wrong)
 }
 
-// refill refills the budget for the time that has passed. If it is empty, it pauses and plans to resume.
+// refill refills the budget for the time that has passed. If the budget is empty, refill pauses the bridge
+// and plans to resume.
 func (b *bridge) refill() {
 	now := b.host.clock.Now()
 	if full := (now - b.filled) / int64(time.Millisecond); full > 0 {

@@ -20,29 +20,29 @@ import (
 
 // The limits of foreign programs.
 const (
-	initLimit   = 10 * time.Second // until it answers init
+	initLimit   = 10 * time.Second // time limit for the answer to init
 	closeLimit  = 500 * time.Millisecond
-	lookEvery   = 100 * time.Millisecond // at whether it reads its input
-	hungLooks   = 20                     // looks in a row without a read until it counts as hung
+	lookEvery   = 100 * time.Millisecond // pause between looks at whether it reads its input
+	hungLooks   = 20                     // looks in a row without a read, after which it counts as hung
 	floodLines  = 5_000                  // most lines that wait to be handled
 	floodBytes  = 64 << 20               // most bytes of these lines
-	mostUnread  = 64 << 20               // most bytes for it that it has not read
+	mostUnread  = 64 << 20               // most bytes of input that it has not read
 	tailLines   = 20                     // lines of its standard error that are kept
-	tailColumns = 300                    // of each of them
+	tailColumns = 300                    // bytes that are kept of each of these lines
 )
 
 // A child is the process of a foreign program. It is in the process group of the node, so signals of the
 // orchestrator to the node's group reach both.
 type child struct {
 	id      nodes.ID
-	process *proc.Process   // prints its standard error
+	process *proc.Process   // keeps what it prints to its standard error
 	input   *os.File        // its standard input
-	quick   *quickpipe.Pipe // the same, for writes that do not block
-	wake    func()          // makes the loop look
+	quick   *quickpipe.Pipe // the same pipe, for writes that do not block
+	wake    func()          // makes the loop of the host look
 
 	mu      sync.Mutex
 	heard   []foreign.Said // lines of the program, not handled yet
-	bytes   int            // of heard
+	bytes   int            // bytes of the lines in heard
 	wrong   error          // why no more lines come
 	unread  []byte         // input that does not fit into the pipe
 	writing bool           // a goroutine writes unread
@@ -159,7 +159,7 @@ func (c *child) readLines(lines *bufio.Scanner) error {
 		floods := len(c.heard) > floodLines || c.bytes > floodBytes
 		c.mu.Unlock()
 		if floods {
-			return fmt.Errorf("it floods: more than %d lines that it wrote wait, or %d bytes; its node takes "+
+			return fmt.Errorf("it writes too fast: more than %d lines or %d bytes are unread; its node reads "+
 				"%d messages a second", floodLines, floodBytes, linesPerMS*1000)
 		}
 		if c.news.CompareAndSwap(false, true) {
@@ -251,7 +251,7 @@ func (c *child) look() {
 		}
 		waits, err := pipeHolds(c.input)
 		if err != nil {
-			return // closed, or not supported by this system
+			return // the input is closed, or this system cannot tell
 		}
 		if now := c.written.Load() - uint64(waits); waits == 0 || now != read {
 			read, same = now, 0

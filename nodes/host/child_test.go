@@ -24,7 +24,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 		"dies":         {initOK + "exit 7", "ended by itself: exit status 7"},
 		"killed":       {initOK + "kill -9 $$", "ended by itself: signal: killed"},
 		"long":         {initOK + "head -c 2000000 /dev/zero; cat", "a line longer than 1048576 bytes"},
-		"floods":       {initOK + `yes "` + noteLine + `"`, "it floods: more than 5000 lines"},
+		"floods":       {initOK + `yes "` + noteLine + `"`, "it writes too fast: more than 5000 lines"},
 		"hangs":        {initOK + "read x; sleep 60", "it hangs: it has read nothing of its input for 2s"},
 		"forgets init": {`echo last words >&2; echo "` + noteLine + `"; cat`, "it has to be init_ok"},
 	} {

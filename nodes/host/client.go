@@ -16,22 +16,22 @@ type client struct {
 	host     *host
 	instance uint16
 	resource resource // nil on a server
-	capacity int      // of the resource, in units
+	capacity int      // capacity of the resource, in units
 	counters *history.InstanceCounters
 	dice     chance.Dice
-	load     *workload.Workload // of the clients of this resource
+	load     *workload.Workload // the workload of the clients of this resource
 
 	count  uint64 // requests issued
-	due    int64  // when the latest request was due; once wants is set, when the next is
+	due    int64  // when the latest request was due; while wants is set, when the next one is
 	wants  bool   // a request is due
 	asks   bool   // it waits for an answer of the resource process
 	does   bool   // it is inside, and the next step of its work, or its exit, is due
 	over   bool   // no request is planned any more
 	begun  bool   // a request was planned
-	units  int32  // wanted by the latest request
+	units  int32  // units wanted by the latest request
 	money  int64  // the account at the latest entry
 	fenced bool   // the resource refuses writes under lower fence numbers
-	fence  uint64 // of the latest entry
+	fence  uint64 // fence number of the latest entry
 
 	triedAt  int64 // when its latest request was made, or made again
 	entering bool  // the lock has let it in, but it is not inside yet
@@ -39,11 +39,11 @@ type client struct {
 	told     bool  // it was told that the lock is lost while it was entering
 
 	stint     workload.Stint
-	hold      time.Duration // of the latest critical section
+	hold      time.Duration // planned length of the latest critical section
 	enteredAt int64
 	leftAt    int64 // when its latest critical section ended
-	revoked   bool  // the latest was revoked, and it has not left the register yet
-	revokedAt int64 // when the latest was revoked; 0: it was not, or its exit is counted
+	revoked   bool  // the latest critical section was revoked, and the client has not left the register yet
+	revokedAt int64 // when the latest critical section was revoked; 0: it was not, or its exit is counted
 }
 
 // newClients returns the clients of a node, one for each instance that is a mutex.
@@ -142,8 +142,8 @@ func (h *host) end(now int64) {
 	}
 }
 
-// act has the clients do what is due, up to a number of steps, and then the application take in messages. It
-// reports whether more is left.
+// act has the clients do what is due, up to a number of steps, and then has the application take in messages.
+// It reports whether more is left.
 func (h *host) act() (more bool) {
 	for _, c := range h.clients {
 		more = c.act() || more
@@ -288,7 +288,7 @@ func (c *client) step() {
 	c.resource.swap(c.stint.Next())
 }
 
-// swapped ends a step, which found a value.
+// swapped ends a step that has read found from its word.
 func (c *client) swapped(found int64) {
 	c.stint.Swapped(found)
 	c.planStep()
@@ -306,7 +306,7 @@ func (c *client) wrote(holds int64, refused bool) {
 }
 
 // revoke ends a critical section that the lock has revoked. The client writes nothing, unless its write is
-// under way already. If it is still entering, it leaves when it has entered.
+// under way already. If the client is still entering, it leaves once it has entered.
 func (c *client) revoke() {
 	c.revoked = true
 	c.host.revoking++
@@ -315,8 +315,8 @@ func (c *client) revoke() {
 	}
 }
 
-// toldLost records that the lock has told the client that it is lost; the client goes on. If the client is
-// still entering, it hears that once inside; if it is leaving, nothing is recorded.
+// toldLost records that the lock has told the client that the lock is lost; the client goes on. If the client
+// is still entering, the record is made once it is inside; if it is leaving, nothing is recorded.
 func (c *client) toldLost() {
 	if c.told = c.entering; c.inside {
 		c.hears(history.Event{Kind: history.ToldLost})
@@ -339,7 +339,8 @@ func (c *client) exit(how history.Event) {
 	c.resource.leave()
 }
 
-// left releases the lock. If it was revoked, the exit counts only after the other effects of the lock.
+// left releases the lock, unless the lock revoked it. Then the exit is counted later, after the other effects
+// of the lock.
 func (c *client) left() {
 	h := c.host
 	if c.revoked {
@@ -365,7 +366,7 @@ func (c *client) next(now int64) {
 		return
 	}
 	next := h.clients[h.nextResource()]
-	if next.plan(c.due, now); next != c && next.wants { // a task, or it would act only at the next event
+	if next.plan(c.due, now); next != c && next.wants { // or it would act only at the next event
 		next.wants = false
 		h.tasks.add(task{at: h.now, what: toRequest, client: next})
 	}

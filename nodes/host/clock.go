@@ -57,7 +57,7 @@ type givenClock struct {
 	ring      func()
 
 	mu    sync.Mutex
-	at    int64 // of the alarm
+	at    int64 // when the alarm is due
 	timer *time.Timer
 }
 

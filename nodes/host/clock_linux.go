@@ -11,7 +11,7 @@ import (
 // up to whole milliseconds in an idle process.
 type timerClock struct {
 	anchor Anchor
-	zero   int64 // of the run, on CLOCK_MONOTONIC
+	zero   int64 // the run's zero, on CLOCK_MONOTONIC
 	fd     int
 	file   *os.File // fd again, watched by the runtime's poller
 	ring   func()
@@ -35,7 +35,7 @@ func (c *timerClock) SetAlarm(at int64) {
 	// A time in the past makes the timer run out at once; a time of zero would disarm it.
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, at+c.zero))}
 	if err := unix.TimerfdSettime(c.fd, unix.TFD_TIMER_ABSTIME, &spec, nil); err != nil {
-		panic("setting a timer: " + err.Error()) // only with wrong arguments
+		panic("setting a timer: " + err.Error()) // only wrong arguments cause it
 	}
 }
 

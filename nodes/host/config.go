@@ -14,9 +14,9 @@ import (
 // A Config is the first input of a node process, as JSON on its standard input, with the broker's credential.
 // Orders follow by the same pipe.
 type Config struct {
-	Run   string `json:"run"`   // names the run's subjects
-	URL   string `json:"url"`   // of the broker
-	Token string `json:"token"` // its credential; empty: none
+	Run   string `json:"run"`   // name of the run, which its subjects contain
+	URL   string `json:"url"`   // address of the broker
+	Token string `json:"token"` // credential for the broker; empty: none
 	// Pin is the pin of the broker's certificate (see certs.Pin): the node speaks TLS, and accepts only this
 	// certificate. Empty: it speaks TLS if the broker requires it, with the machine's root certificates.
 	Pin string `json:"pin,omitempty"`
@@ -31,14 +31,14 @@ type Config struct {
 	Monotonic func() int64 `json:"-"`
 
 	Workload  workload.Workload `json:"workload"`
-	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
+	Entries   uint64            `json:"entries"` // how many, by all nodes, end the run; 0: no limit
 	Multicast bool              `json:"multicast"`
-	Reconnect bool              `json:"reconnect,omitempty"` // to a broker that is gone, without a limit of time
+	Reconnect bool              `json:"reconnect,omitempty"` // reconnect to a lost broker, without a time limit
 	Seed      uint64            `json:"seed"`
 
-	Shaper  nodes.Shaper    `json:"-"` // of arriving messages; nil: each is delivered at once
+	Shaper  nodes.Shaper    `json:"-"` // decides the fates of arriving messages; nil: each is delivered at once
 	Watcher port.Watcher    `json:"-"` // hears of events, for faults that wait for one; may be nil
-	Faults  port.FaultTaker `json:"-"` // takes faults that are added during the run; nil: none are
+	Faults  port.FaultTaker `json:"-"` // takes faults that are added during the run; nil: no faults are added
 
 	// Incarnation is how often the node has restarted. From 1 on, its machines recover what the process
 	// before it saved under Saved.
@@ -51,7 +51,7 @@ type Config struct {
 	Saved string `json:"saved,omitempty"`
 
 	Log         string `json:"log"`          // the file to record in: a new one for each incarnation
-	Origin      uint64 `json:"origin"`       // of the log: see history.Header
+	Origin      uint64 `json:"origin"`       // Origin of the log: see history.Header
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
 	// Texts has the log keep the texts of the program's messages.
 	Texts bool `json:"texts,omitempty"`
@@ -99,17 +99,17 @@ func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
 // An Order is an order of the orchestrator to a node, as JSON.
 type Order struct {
 	Do       string `json:"do"`
-	Begin    int64  `json:"begin,omitempty"`    // Issue: from when to when, in the run's time; if there is no
-	End      int64  `json:"end,omitempty"`      // End, an order to End comes later, or entries end it
+	Begin    int64  `json:"begin,omitempty"`    // Issue: when to begin, in the run's time
+	End      int64  `json:"end,omitempty"`      // Issue, End: when to end; 0: an order End, or entries, end it
 	Since    int64  `json:"since,omitempty"`    // Issue: when the run began, if the node comes up later
-	Resource int    `json:"resource,omitempty"` // Ask: number of the resource
-	Round    int    `json:"round,omitempty"`    // Report: goes into the answer; Restored: its number in the run
+	Resource int    `json:"resource,omitempty"` // Ask: number of the resource to ask for
+	Round    int    `json:"round,omitempty"`    // Report: copied to the answer; Restored: number of that order
 
 	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far ahead; negative: back
 	Rate float64       `json:"rate,omitempty"` // SetClock: rate of the clock; 1 is right
 
-	Number int             `json:"number,omitempty"` // TakeFault: of the fault
-	Fault  json.RawMessage `json:"fault,omitempty"`  // TakeFault: as port.FaultTaker reads it
+	Number int             `json:"number,omitempty"` // TakeFault: number of the fault
+	Fault  json.RawMessage `json:"fault,omitempty"`  // TakeFault: the fault, as port.FaultTaker reads it
 }
 
 // The orders.
@@ -136,7 +136,7 @@ const (
 
 // A Note is a note of a node to the orchestrator, in a sequence of JSON texts.
 type Note struct {
-	Ready  bool              `json:"ready,omitempty"` // it has subscribed to its subjects
+	Ready  bool              `json:"ready,omitempty"` // the node has subscribed to its subjects
 	Status *nodes.NodeStatus `json:"status,omitempty"`
-	Round  int               `json:"round,omitempty"` // of the order to Report that it answers
+	Round  int               `json:"round,omitempty"` // round of the order to Report that the note answers
 }

@@ -54,7 +54,7 @@ func (h *host) join(network int, made func()) (*nats.Conn, error) {
 				err = fmt.Errorf("messages come faster than the node handles them: %d waited, and others were "+
 					"lost: the machine is too slow for so many: %w", cap(h.inbox), err)
 			}
-			if !h.config.Reconnect || !broken(err) { // a broken connection is closed next
+			if !h.config.Reconnect || !broken(err) { // for a broken connection, closed is called next
 				h.fail(err)
 			}
 		}),
@@ -103,7 +103,7 @@ func (h *host) closed(network int, conn *nats.Conn) {
 // lose records that the node has lost its connection to a network, and starts to reconnect.
 func (h *host) lose(network int, conn *nats.Conn) {
 	if conn != h.traffic.conns[network] {
-		return // closed before it was used
+		return // it was closed before the node used it
 	}
 	h.traffic.conns[network] = nil
 	h.setFloors(true)
@@ -155,9 +155,9 @@ func (h *host) post(do func()) {
 type outage struct {
 	connection []uint32 // how often this node reconnected, by network
 	restored   uint32   // the number of the latest order Restored that it has obeyed
-	since      []uint32 // restored at its last reconnection, by network
-	open       bool     // connections are lost: there are no floors
-	links      []ends   // by stream: see traffic.stream
+	since      []uint32 // the value of restored when this node last reconnected, by network
+	open       bool     // connections are lost, so there are no floors
+	links      []ends   // by number of the stream: see traffic.stream
 	multicasts []ends
 }
 
@@ -176,8 +176,8 @@ func (o *outage) redialled(network int) {
 	o.since[network] = o.restored
 }
 
-// stamp fills in the envelope of a message the fields for outage.explain at its receiver, given its network
-// and the floor of its stream.
+// stamp sets the fields of an envelope that outage.explain needs at the receiver, given the network of the
+// message and the floor of its stream.
 func (o *outage) stamp(e *envelope, network int, floor uint64) {
 	e.reconnects, e.restored = o.connection[network], o.restored
 	if !o.open && o.restored > 0 {
@@ -185,8 +185,8 @@ func (o *outage) stamp(e *envelope, network int, floor uint64) {
 	}
 }
 
-// explain returns how many of the missing messages between number seen and e were lost with a connection.
-// Call it for each message, with its network and stream.
+// explain returns how many of the missing messages between the number seen and that of e were lost with a
+// connection. Call it for each message, with its network and stream.
 func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64) uint64 {
 	last := &o.links[stream]
 	if e.multicast {
@@ -198,15 +198,15 @@ func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64)
 		return 0
 	}
 	floor := e.seq - 1
-	// If this node reconnected, only a floor counts that was set after that.
+	// If this node has reconnected, only a floor that was set afterwards counts.
 	if e.owed > 0 && (before.own == connection || e.restored > o.since[network]) {
 		floor = e.seq - min(e.owed, e.seq)
 	}
 	return max(floor, seen) - seen
 }
 
-// setFloors sets the floors of all streams: if open, all messages may be lost; otherwise only those sent so
-// far.
+// setFloors sets the floors of all streams. If open, all messages may be lost; otherwise only messages that
+// were sent before may be lost.
 func (h *host) setFloors(open bool) {
 	h.outage.open = open
 	floor := func(sent uint64) uint64 {
@@ -228,8 +228,8 @@ func (h *host) followOutage(o Order) {
 	case h.outage == nil:
 		h.err = errors.New("an outage is announced to a node without the setting to reconnect")
 	case o.Do == Parted:
-		// As if it had reconnected: its later messages say so. The first of them that crosses the cut arrives
-		// after the heal, and explains the gap before it.
+		// The node acts as if it had reconnected, and its later messages say so. The first of them that crosses the
+		// cut arrives after the heal, and explains the gap before it.
 		h.outage.redialled(0) // only the first network has several brokers
 		h.setFloors(true)
 	case o.Do == Outage:

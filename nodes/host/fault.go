@@ -28,7 +28,7 @@ func (h *host) watch(w port.Watcher) {
 	}
 }
 
-// tellFaultsOf is tellFaults with a whole Hook.
+// tellFaultsOf is tellFaults for any Hook.
 func (h *host) tellFaultsOf(m port.Hook) {
 	if h.config.Watcher == nil || h.err != nil {
 		return
@@ -54,7 +54,7 @@ func (h *host) pause() {
 // die kills the process at once. Messages that it has sent are on their way. It records its death first, so
 // that readers know that the log is complete.
 func (h *host) die() {
-	h.traffic.flush(time.Second) // if that fails, a broker is gone
+	h.traffic.flush(time.Second) // an error means that a broker is gone
 	h.record(history.Event{Kind: history.Killed})
 	if err := signalOwnThread(syscall.SIGKILL); err != nil && h.err == nil {
 		h.err = fmt.Errorf("carrying out a fault: %w", err)

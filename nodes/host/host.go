@@ -26,11 +26,11 @@ type host struct {
 	choices  []uint64 // number of choices of the machines, by instance
 	log      *history.Log
 	memory   *memory   // saves of its machines
-	resource *Resource // nil: with a resource process
-	asker    *asker    // to the resource process; nil: without
+	resource *Resource // nil: there is a resource process instead
+	asker    *asker    // asks the resource process; nil: there is no such process
 	tasks    tasks
 	waiting  workload.Inbox[arrival] // messages that wait for the application
-	alarm    int64                   // its time; 0: not set
+	alarm    int64                   // when the alarm rings; 0: it is not set
 	skew     skew.Clock
 	clients  []*client      // empty on a server
 	clientOf []*client      // by instance; nil if it is not a mutex
@@ -38,7 +38,7 @@ type host struct {
 	held     []nodes.Effect // messages held back until revoking is 0
 	traffic  traffic
 	outage   *outage // nil unless the node reconnects
-	bridge   *bridge // to a foreign program; nil: without
+	bridge   *bridge // to the foreign program; nil: the node has no such program
 	told     bool    // it has an order to issue requests, now or later
 	since    int64   // when the run began, from the order to Issue
 	started  bool
@@ -48,12 +48,12 @@ type host struct {
 	detectors []bool // by instance: it is a failure detector; nil: none is
 
 	inbox   chan *nats.Msg // messages in order, and wake-ups
-	wakeUp  *nats.Msg      // makes the loop look at the alarm, the orders and trouble
+	wakeUp  *nats.Msg      // makes the loop look at the alarm, the orders and the channel trouble
 	orders  chan Order
 	notes   io.Writer
 	asks    bool     // a client's request is being handled, and has sent no message yet
 	asked   int      // the round of the latest order to Report
-	posted  sync.Map // the call (a func()) for a mark (*nats.Msg) in the inbox
+	posted  sync.Map // by mark, a *nats.Msg in the inbox: the func() to call for it
 	trouble chan error
 	over    chan struct{} // closed when the loop has ended
 	err     error         // why the loop must end
@@ -153,7 +153,8 @@ func (h *host) openResource(stack *nodes.Stack) (frozen *atomic.Int64, err error
 	return &h.resource.frozen, nil
 }
 
-// wake makes the loop look at its alarm, orders and trouble. If the inbox is full, it will do so anyway.
+// wake makes the loop look at its alarm, its orders and the channel trouble. If the inbox is full, the loop
+// will do so anyway.
 func (h *host) wake() {
 	select {
 	case h.inbox <- h.wakeUp:
@@ -178,7 +179,7 @@ func (h *host) loop() {
 			h.setAlarm()
 			h.take(<-h.inbox)
 		}
-		for range min(burst, len(h.inbox)) { // what has come, without waiting for more
+		for range min(burst, len(h.inbox)) { // messages that have come, without waiting for more
 			if h.err != nil || h.quit {
 				return
 			}
@@ -201,7 +202,8 @@ func (h *host) take(m *nats.Msg) {
 	}
 }
 
-// checkOrders obeys the orders that have come, and then looks for trouble and for lines of a foreign program.
+// checkOrders obeys the orders that have come, and then looks for errors in the channel trouble and for lines
+// of a foreign program.
 func (h *host) checkOrders() {
 	for len(h.orders) > 0 && h.err == nil && !h.quit {
 		h.obey(<-h.orders)
@@ -367,11 +369,11 @@ func (h *host) choose(id nodes.ID, instance int32, n int) int {
 // A task is planned for a time.
 type task struct {
 	at      int64 // in the run's nanoseconds
-	local   int64 // of a timer: the due time by the node's clock
+	local   int64 // for a timer: when it is due by the node's clock
 	order   uint64
 	what    taskKind
-	pends   bool    // it was added by pend
-	client  *client // of a request or critical section
+	pends   bool    // it counts as pending: see pend
+	client  *client // for a request or a critical section
 	entry   uint64  // the number of the critical section
 	input   nodes.Input
 	arrival arrival
@@ -385,7 +387,7 @@ const (
 	toCampaign                 // the node campaigns
 	toEnd                      // issuing ends
 	toRequest                  // a client's next request is due
-	toRelease                  // its critical section is over
+	toRelease                  // a client's critical section, or a step of its work, is over
 	toTimeout                  // a machine's timer runs out
 	toDeliver                  // a delayed message arrives
 	toReceive                  // the application takes in messages
@@ -418,8 +420,8 @@ func (h *host) pend(x task) {
 	h.tasks.add(x)
 }
 
-// pendFor is pend for a task of an instance. Tasks of a failure detector, which never rests, do not pend;
-// after hush its messages do, until they have arrived.
+// pendFor is pend for a task of an instance. Tasks of a failure detector, which never rests, do not count as
+// pending. After hush, its messages do, until they have arrived.
 func (h *host) pendFor(instance int32, x task) {
 	if h.detects(instance) && !(h.silenced && x.what == toDeliver) {
 		h.tasks.add(x)
@@ -458,7 +460,7 @@ func (t *task) wake() int64 {
 	return t.at
 }
 
-// setAlarm sets the alarm for the earliest task, unless it rings by then already.
+// setAlarm sets the alarm for the earliest task, unless the alarm rings by then anyway.
 func (h *host) setAlarm() {
 	if h.tasks.Len() == 0 {
 		return

@@ -14,9 +14,10 @@ import (
 )
 
 // OrdersAfter returns a reader of the orders, which follow the configuration that input has read from a
-// process's standard input. When that ends, the orchestrator has ended, and orphaned is called at once.
+// process's standard input. When the standard input ends, the orchestrator has ended, and orphaned is called
+// at once.
 func OrdersAfter(input *json.Decoder, stdin *os.File, orphaned func()) (io.Reader, error) {
-	// Without this, each read would hold a thread, and the runtime would learn too late that it waits.
+	// Without this, each read would hold a thread, and the runtime would learn too late that the thread waits.
 	fd := int(stdin.Fd())
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, fmt.Errorf("preparing to read orders: %w", err)
@@ -25,7 +26,7 @@ func OrdersAfter(input *json.Decoder, stdin *os.File, orphaned func()) (io.Reade
 	return io.MultiReader(input.Buffered(), lifeline{polled, orphaned}), nil
 }
 
-// A lifeline is a pipe that calls ended at its end.
+// A lifeline is a pipe that calls ended when the pipe ends.
 type lifeline struct {
 	pipe  io.Reader
 	ended func()

@@ -15,7 +15,7 @@ import (
 type Resource struct {
 	*resourceWords
 	shared []sharedResource
-	shares []share // by resource and node
+	shares []share // the shares of all clients, by resource and node
 	nodes  int
 }
 
@@ -35,7 +35,7 @@ type resourceWords struct {
 // entry and writes one higher on exit, and a register of the units taken. With the stamps they are witnesses
 // of exclusion: lost money implies overlapping sections, which imply a register above the capacity.
 type sharedResource struct {
-	Taken   atomic.Int64 // units
+	Taken   atomic.Int64 // units taken
 	_       [7]uint64
 	Account atomic.Int64
 	_       [7]uint64
@@ -43,9 +43,9 @@ type sharedResource struct {
 	_       [8 - workload.Steps]uint64
 }
 
-// With fence numbers, account and highest entered number share one word, so a process that dies cannot leave
-// them half changed.
-const accountBits = 28 // of the word, below the fence number
+// With fence numbers, the account and the highest number of an entry share one word, so a process that dies
+// cannot leave them half changed.
+const accountBits = 28 // bits of the word for the account, below the fence number
 
 // accountLimit is the value that an account with fence numbers may not reach.
 const accountLimit = 1 << accountBits
@@ -92,18 +92,18 @@ type share struct {
 // The stages of a client, in order. It is outside before the first.
 const (
 	outside  = iota
-	entering // it is about to add its units to the register, or has
-	within   // it has
-	leaving  // it is about to take them off, or has
+	entering // it is about to add its units to the register, or has done so
+	within   // it has added its units to the register
+	leaving  // it is about to take its units off the register, or has done so
 )
 
-// Entering says that the client is about to add units to the register, or has.
+// Entering says that the client is about to add units to the register, or has done so.
 func (s *share) Entering(units int32) { s.set(entering, units) }
 
 // Within says that the client has added units to the register.
 func (s *share) Within(units int32) { s.set(within, units) }
 
-// Leaving says that the client is about to take units off the register, or has.
+// Leaving says that the client is about to take units off the register, or has done so.
 func (s *share) Leaving(units int32) { s.set(leaving, units) }
 
 func (s *share) set(stage uint64, units int32) { s.word.Store(stage<<32 | uint64(uint32(units))) }
@@ -186,7 +186,7 @@ type mappedResource struct {
 	*client
 	words  *Resource
 	shared *sharedResource
-	share  *share // of this node
+	share  *share // the share of this node's client
 }
 
 // draw implements resource.

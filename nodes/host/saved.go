@@ -26,7 +26,7 @@ import (
 type savedFile struct {
 	path   string
 	mapped []byte // nil before the first save
-	number uint64 // of the last save, from 1
+	number uint64 // number of the last save, from 1
 }
 
 // The head of a slot, in the byte order of the machine: the number of the save, a checksum of all after it,
@@ -35,7 +35,7 @@ const (
 	sumAt    = 8
 	lengthAt = 12
 	slotHead = 16
-	slotLen  = 2 << 10 // at least
+	slotLen  = 2 << 10 // least length of a slot
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -119,7 +119,7 @@ func (f *savedFile) open() error {
 	return nil
 }
 
-// last returns the last save. It is valid until the next.
+// last returns the last save. The bytes are valid until the next save.
 func (f *savedFile) last() ([]byte, error) {
 	even, odd := numberOf(f.slot(0)).Load(), numberOf(f.slot(1)).Load()
 	f.number = max(even, odd)
@@ -172,7 +172,7 @@ func (m *memory) recall() (nodes.Saved, error) {
 		}
 		err := f.open()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has saved nothing
+			continue // the instance has saved nothing
 		}
 		if err == nil {
 			saved[i], err = m.read(f)

@@ -18,17 +18,17 @@ import (
 // There is a stream for every link, and one for every node's multicasts.
 type traffic struct {
 	host       *host
-	conns      []*nats.Conn // to the broker of each network; nil: not connected
+	conns      []*nats.Conn // connection to the broker of each network; nil: not connected
 	heard      [][]string   // the subjects that the node hears, by network
-	subjects   []string     // of the nodes, by ID
+	subjects   []string     // the subjects of the nodes, by ID
 	everyone   string
 	buffer     []byte
 	codec      *nodes.Codec
 	nets       []uint8 // the network of each kind
 	decoder    *nodes.Decoder
-	circulates []bool       // of each instance
-	links      *nodes.Links // of arriving messages; nil: each is delivered at once
-	lives      [2][]uint32  // the incarnation of the sender in each stream: of links, of multicasts
+	circulates []bool       // by instance: its messages circulate
+	links      *nodes.Links // links that delay or lose arriving messages; nil: each is delivered at once
+	lives      [2][]uint32  // the incarnation of the sender in each stream: first of links, then of multicasts
 }
 
 // unheard is the incarnation of a stream from which a restarted node has not heard: it does not know which
@@ -110,7 +110,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 }
 
 // publish hands the message of e to the connection, which writes it out when the loop next waits, and returns
-// its number of bytes. It is for the node to; None: for every other client.
+// its number of bytes. The message is for the node to; None: for every other client.
 func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	h, subject, floor, hearers := t.host, t.everyone, &t.host.log.MultiFloor, uint64(1)
 	env := envelope{kind: e.Kind, multicast: to == nodes.None, from: h.config.Node, seq: seq,
@@ -384,7 +384,7 @@ func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 	}
 	network, stream := h.traffic.way(e.kind), h.traffic.stream(e.kind, e.from)
 	if h.outage != nil {
-		h.outage.explain(e, network, stream, e.seq-1) // explains nothing: the check judges the gap before
+		h.outage.explain(e, network, stream, e.seq-1) // notes only the connections: the check judges the gap
 	}
 	began := history.Event{Kind: history.LinkBegan, Count: uint32(stream), Entry: e.incarnation,
 		Value: int64(e.seq), Fence: count.Load()}
@@ -402,9 +402,9 @@ func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 // An envelope precedes every message on the wire. First comes a byte with the kind and two marks: multicast
 // and full. Then come as varints the sender and the message's number in its stream, from 1. A full envelope
 // adds twice the sender's incarnation, plus 1 if more follows, and the instance. The fields that may follow
-// are how often the sender reconnected, the number of the latest order Restored, and how many messages of the
-// stream it has sent since, this one included; they are zero otherwise. Last comes the message, encoded by
-// its codec.
+// are how often the sender reconnected, the number of the latest order Restored that it got, and how many
+// messages of the stream it has sent after this order, this one included; they are zero otherwise. Last comes
+// the message, encoded by its codec.
 type envelope struct {
 	kind        uint8
 	multicast   bool
@@ -413,9 +413,9 @@ type envelope struct {
 	incarnation uint32
 	instance    int32
 
-	reconnects uint32 // see outage
+	reconnects uint32 // how often the sender reconnected: see outage
 	restored   uint32
-	owed       uint64 // 0: unknown, since connections are lost
+	owed       uint64 // messages of the stream since Restored, with this one; 0: unknown during an outage
 }
 
 const (

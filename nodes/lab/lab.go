@@ -12,16 +12,16 @@ import (
 
 // A Lab holds the clients, resources and counters of a cluster, whose nodes are made of one stack.
 type Lab struct {
-	Resources []resource // of each instance that is a mutex, in their order
+	Resources []resource // the resource of each instance that is a mutex, in their order
 	Broken    nodes.Assumption
 
-	work       workload.Work       // that clients do inside
+	work       workload.Work       // the work that clients do inside
 	stints     []workload.Stint    // indexed as clients; nil if the work has no steps
 	record     func(history.Event) // stamps an event and keeps it
-	total, n   int                 // all nodes; nodes with clients
-	kinds      int                 // of messages
+	total, n   int                 // number of all nodes; number of nodes with clients
+	kinds      int                 // number of message kinds
 	resource   []int32             // by instance: its number in Resources, or -1
-	circulates []bool              // by instance
+	circulates []bool              // by instance: its messages circulate
 	clients    []client            // by node, then resource
 	totals     []totals            // by node, then instance
 	tallies    []tally             // by node, then instance, then kind
@@ -30,23 +30,23 @@ type Lab struct {
 // A resource is what the clients of one instance share.
 type resource struct {
 	Instance int32
-	Capacity int    // in units
-	Taken    int    // units
+	Capacity int    // capacity in units
+	Taken    int    // units taken
 	Fenced   bool   // it refuses writes under lower fence numbers
-	Fence    uint64 // the highest fence number that has entered
+	Fence    uint64 // the highest fence number under which a client has entered
 	account  int64
 	words    workload.Words
 }
 
 // A client is one client of a resource.
 type client struct {
-	Count uint32 // of its requests
-	// The client is in its critical section, or has left it; the machine may not know yet. If the node goes
-	// down before a grant is carried out, the machine is inside but its client is not.
+	Count uint32 // number of its requests
+	// Inside: the client is in its critical section. Left: it has left, but the machine may not know yet. If the
+	// node goes down before a grant is carried out, the machine is inside but its client is not.
 	Inside, Left bool
 	tried        int64  // when its latest request was made, or made again
 	money        int64  // the account at its latest entry
-	fence        uint64 // of its latest entry
+	fence        uint64 // fence number of its latest entry
 }
 
 // totals are the counters of an instance of a node, except messages by kind. They are compact, since with

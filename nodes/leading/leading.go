@@ -17,7 +17,7 @@ import (
 type Belief struct {
 	Leader    nodes.ID // may be nodes.None or nodes.Somebody
 	TakesPart bool     // it was told to campaign, or has declared a leader, in this life
-	Term      uint64   // that it has named last, in any of its lives
+	Term      uint64   // the term that it declared last, in any of its lives
 
 	led []uint64 // the terms in which it led, in any of its lives, ascending; empty without terms
 }
@@ -25,12 +25,12 @@ type Belief struct {
 // Copy returns a copy; Declare on one does not change the other.
 func (b *Belief) Copy() Belief {
 	c := *b
-	c.led = slices.Clip(c.led) // so that an insert allocates
+	c.led = slices.Clip(c.led) // so that an insert into the copy allocates new memory
 	return c
 }
 
-// Declare records that the node self takes a node for the leader; terms says whether its scheme has terms. It
-// reports whether the node goes back to a lower term, and whether it leads in this one for the first time.
+// Declare records that the node self takes leader for the leader; terms says whether the election has terms.
+// It reports whether the node goes back to a lower term, and whether it leads in term for the first time.
 func (b *Belief) Declare(self, leader nodes.ID, term uint64, terms bool) (backwards, first bool) {
 	backwards = terms && term < b.Term
 	b.Leader, b.Term, b.TakesPart = leader, term, true
@@ -116,7 +116,7 @@ func (e Electorate) alone(leader nodes.ID) bool {
 	return true
 }
 
-// Agreed returns the leader that all nodes follow that run, itself included; None: they do not agree.
+// Agreed returns the leader that all running nodes, itself included, follow; None: they do not agree.
 func (e Electorate) Agreed() nodes.ID {
 	leader := nodes.None
 	for i := range e {
@@ -135,8 +135,8 @@ func (e Electorate) Agreed() nodes.ID {
 	return leader
 }
 
-// Foremost returns the leader that a fault hits that targets the leader. If several lead, the highest term
-// wins, then the latest declaration; since returns its time. None: no node leads.
+// Foremost returns the leader that a fault hits if it targets the leader. If several lead, the highest term
+// wins, then the latest declaration; since returns the time of a node's declaration. None: no node leads.
 func (e Electorate) Foremost(since func(nodes.ID) uint64) nodes.ID {
 	foremost := nodes.None
 	for _, id := range e.Leaders() {
@@ -156,7 +156,8 @@ func (e Electorate) Asked() bool {
 // Disagree reports whether a leader is to be elected, and not all nodes that run agree on one.
 func (e Electorate) Disagree() bool { return e.Asked() && e.Agreed() == nodes.None }
 
-// Shared returns a term in which a node and another both led, at any time, if they did.
+// Shared returns a term in which the node id and another node both led, at any time, and whether there is
+// such a term.
 func (e Electorate) Shared(id nodes.ID) (term uint64, other nodes.ID, is bool) {
 	for _, term := range e[id].led {
 		for i := range e {

@@ -99,14 +99,14 @@ const (
 // packets instead, which TCP does resend.
 type Strain struct {
 	Links     []Link
-	Network   uint8         // of connections to brokers
-	Latency   time.Duration // added to all that passes
+	Network   uint8         // network of the disturbed connections to brokers
+	Latency   time.Duration // delay added to all that passes
 	Bandwidth int64         // bytes per second
 	Stall     bool          // nothing passes until the strain ends; then it all does
 	// Close resets connections (RST), with all that is on its way, and refuses new ones until the strain
 	// ends.
 	Close  bool
-	Answer uint64 // not 0: each node loses the answer of that number only; see Link
+	Answer uint64 // each node loses the answer with this number only (see Link); 0: no answer is lost
 }
 
 // A Link is all connections between two members, in either direction: a node and a broker, two brokers, a
@@ -119,13 +119,13 @@ type Link struct{ A, B Member }
 // A FaultEvent is the beginning or the end of a fault.
 type FaultEvent struct {
 	At     int64
-	Number int  // of the fault, from 1
-	Healed bool // the end, not the beginning
+	Number int  // number of the fault, from 1
+	Healed bool // it is the end of the fault; otherwise the beginning
 	Hits   uint64
 
 	// Set for the beginning only.
 	Breaks nodes.Assumption
-	Victim nodes.ID // chosen by the run; None: the plan names it
+	Victim nodes.ID // the node that the run chose; None: the plan names it
 	Nodes  int      // how many nodes it has hit at once
 	// Servers are the servers of a service that it has hit or cut off from others, in order.
 	Servers []int
@@ -166,7 +166,7 @@ type Hook struct {
 	Node nodes.ID
 	What HookKind
 	Kind uint8  // of the message, if any
-	Term uint64 // in which it leads, if it does
+	Term uint64 // term in which the node leads, if it does
 	Done int    // OnMidInput: how many saves and sends of this input are done
 }
 
@@ -176,13 +176,13 @@ type HookKind uint8
 // The kinds.
 const (
 	OnRequest  HookKind = iota // its client has requested and waits
-	OnEnter                    // it has entered its critical section
-	OnExit                     // it has left it, but not released yet
-	OnSend                     // it has sent a message
-	OnReceive                  // it has handled a message
-	OnLead                     // it has declared itself leader
-	OnFollow                   // it has declared another leader, or no leader
-	OnMidInput                 // it has saved or sent because of an input, and will again
+	OnEnter                    // its client has entered its critical section
+	OnExit                     // its client has left its critical section, but not released yet
+	OnSend                     // the node has sent a message
+	OnReceive                  // the node has handled a message
+	OnLead                     // the node has declared itself leader
+	OnFollow                   // the node has declared another leader, or no leader
+	OnMidInput                 // an input has made the node save or send, and will do so again
 )
 
 // An Action is what a fault does to the node at once.
@@ -191,7 +191,7 @@ type Action uint8
 // The actions.
 const (
 	NoAction  Action = iota
-	Recheck          // a fault begins elsewhere, or later: FaultDriver.Next has changed
+	Recheck          // nothing at the node, but FaultDriver.Next has changed: a fault begins elsewhere, or later
 	KillNode         // the node goes down
 	PauseNode        // the node is paused
 )

@@ -20,8 +20,8 @@ type cluster struct {
 	schedule *Schedule
 	Nodes    []stagedNode
 	Flying   []Flight                   // in the order sent, each copy after its original
-	rested   time.Duration              // the time of rests: the latest due of a timer that ran out in one
-	due      map[dueTimer]time.Duration // when timers run out at the earliest, in the time of rests
+	rested   time.Duration              // the clock of rests: latest due time of a timer that ran out in a rest
+	due      map[dueTimer]time.Duration // when timers run out at the earliest, by the clock of rests
 }
 
 // A stagedNode is a node of the stage.
@@ -39,7 +39,7 @@ type Flight struct {
 	From, To nodes.ID
 	Instance int32
 	Kind     uint8
-	Number   uint32 // on a stage: of the message, from 1
+	Number   uint32 // number of the message on a stage, from 1
 	Message  nodes.Message
 	Window
 }
@@ -205,8 +205,8 @@ func (c *cluster) resting() bool {
 		(len(c.Flying) == 0 || c.schedule.Spec.Circulates)
 }
 
-// untold returns a step for a failure detector that is wrong, if there is one: its node does not suspect a
-// node that is down, or suspects one that is up.
+// untold returns the step of a failure detector whose suspicions are wrong, if there is one: its node does
+// not suspect a node that is down, or suspects one that is up.
 func (c *cluster) untold() (s Step, left bool) {
 	if c.schedule.NoDetector {
 		return Step{}, false
@@ -248,7 +248,7 @@ func (c *cluster) nextTimer() (next nodes.ID, timer RunningTimer, found bool) {
 
 // check checks that the nodes and the kind of message in a step exist.
 func (c *cluster) check(s Step) error {
-	all := append([]nodes.ID{s.Node, s.From, s.To}, s.Who...) // unused ones are 0
+	all := append([]nodes.ID{s.Node, s.From, s.To}, s.Who...) // nodes that the step does not use are 0
 	if s.What != stepBelieves || s.Peer >= 0 {
 		all = append(all, s.Peer)
 	}

@@ -127,7 +127,8 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 		return true, err
 	case "detector":
 		if s.NoDetector = value == "none"; !s.NoDetector {
-			err = errors.New("detector takes only none: without the line, a rest plays the failure detector")
+			err = errors.New("detector: the only value is none; without this line, the step rest plays the failure " +
+				"detector")
 		}
 		return true, err
 	}
@@ -434,7 +435,7 @@ func (s *scheduleParser) timerNamed(step *Step, name string) (*nodes.TimerName, 
 	var known []string
 	for _, t := range s.Spec.Timers {
 		of := s.Spec.TimerName(s.Config, step.Node, t.Kind)
-		if of == nil || slices.Contains(known, of.Name) { // a timer of servers
+		if of == nil || slices.Contains(known, of.Name) { // this node has no such timer, or it is listed already
 			continue
 		}
 		if of.Name == name {

@@ -12,8 +12,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The rules of an election without time are in [CheckLeaders], [CheckTerms] and [CheckAgreement]. If a row
-// allows two leaders for some time, they violate CheckLeaders if no message is on its way and no timer runs:
+// [CheckLeaders], [CheckTerms] and [CheckAgreement] give the rules of an election. If a row allows two
+// leaders for some time, they violate CheckLeaders only if no message is on its way and no timer runs, since
 // then nothing would ever end it. With a Timing, they also violate it after too many ticks. A node counts as
 // leader when its handler is over.
 
@@ -55,7 +55,7 @@ type Rules struct {
 	stack   *row.Stack
 	Elects  bool          // the first instance is an elector
 	Terms   bool          // its leaders have terms
-	overlap time.Duration // how long two may lead at once, without terms
+	overlap time.Duration // how long two nodes may lead at once, if leaders have no terms
 }
 
 // RulesOf returns the rules of a stack.
@@ -91,7 +91,7 @@ func (r *Rules) TooMany(e leading.Electorate, silent bool, t *Timing, ticks uint
 // Counts reports whether ticks with several leaders must be counted.
 func (r *Rules) Counts(t *Timing) bool { return r.Elects && !r.Terms && r.overlap > 0 && t != nil }
 
-// The checks of a schedule or an exploration, by what fails them.
+// The checks of a schedule or an exploration. Each comment says what fails the check.
 const (
 	CheckExclusion  = "exclusion"  // two clients are inside, or a fence number that is demanded is wrong
 	CheckPanic      = "panic"      // a machine panics, or breaks its contract
@@ -114,7 +114,7 @@ func Checks() []string {
 // A Violation is a broken promise. It ends a play or an exploration.
 type Violation struct {
 	Check string
-	Says  string // in one sentence
+	Says  string // what is wrong, in one sentence
 	Stall string // the wait-for graph, if a client waits for ever
 }
 

@@ -119,7 +119,7 @@ func (k StepKind) States() bool {
 }
 
 // Progresses reports whether a step makes progress by itself: it is not a fault, request or restart.
-// StepSuspect also does if the suspected node is down, which this does not know.
+// StepSuspect also does if the suspected node is down, which this method cannot tell.
 func (k StepKind) Progresses() bool {
 	return k == StepDeliver || k == StepRelease || k == StepTimeout || k == StepTick || k == StepTrust
 }
@@ -130,24 +130,24 @@ type Step struct {
 	Try      bool     // it is skipped if it does not apply
 	Node     nodes.ID // where it happens; for a message see From and To
 	Peer     nodes.ID // suspected, or trusted again; for stepBelieves, the leader
-	From, To nodes.ID // of a message
-	Kind     string   // of a message
-	Nth      int      // message of this kind on its link, from 1
-	Instance int32    // of the node, or that a message is for
-	Units    int      // of a request; 0 means 1
+	From, To nodes.ID // sender and receiver of a message
+	Kind     string   // kind of a message
+	Nth      int      // number of the message among those of its kind on its link, from 1
+	Instance int32    // instance of the node, or instance that a message is for
+	Units    int      // units of a request; 0 means 1
 	Timer    nodes.Timer
 	Named    *nodes.TimerName // the name of Timer, if the step has it; nil: it has numbers
 	Who      []nodes.ID       // for stepIn, the clients inside; for stepLeads, the leaders
 	Choosing []int
 	Crashing int // the node crashes after so many saves and messages of this step; 0: it does not
-	Line     int // of the file that it was read from
+	Line     int // line of the file that the step was read from
 }
 
 // String writes the step as in a file.
 func (s Step) String() string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
-	instance := "" // the first is not named
+	instance := "" // instance 0 is not named
 	if s.Instance > 0 {
 		instance = fmt.Sprintf("@%d", s.Instance)
 	}
@@ -204,7 +204,7 @@ func list[T any](all []T) string { return strings.Trim(fmt.Sprint(all), "[]") }
 // String writes the schedule as in a file.
 func (s *Schedule) String() string {
 	var b strings.Builder
-	s.WriteTo(&b) // a Builder takes all
+	s.WriteTo(&b) // a Builder returns no errors
 	return b.String()
 }
 

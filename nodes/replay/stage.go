@@ -18,11 +18,11 @@ import (
 
 // A Played is the result of playing a schedule.
 type Played struct {
-	Stack     *row.Stack // of every node
+	Stack     *row.Stack // the stack of every node
 	History   *history.History
 	Story     []string     // for people, one or two lines per step
-	Violation *Violation   // nil: none
-	Status    stall.Report // of the nodes at the end
+	Violation *Violation   // nil: there is no violation
+	Status    stall.Report // status of the nodes at the end
 }
 
 // stepTime is how long a step takes in the history.
@@ -65,15 +65,15 @@ type Stage struct {
 	cluster
 	record
 	script
-	clock    time.Duration // by ticks
+	clock    time.Duration // time that has passed in ticks
 	found    *Violation
 	looksFor func(check string) bool
-	rules    Rules  // of the election, if it is one
-	together uint32 // ticks for which several have led
+	rules    Rules  // rules of the election, if the stack has an elector
+	together uint32 // number of ticks for which several nodes have led
 
 	// Of the current input.
-	sent    []string // in words
-	crowded []Flight // lost because of equal ones on their way
+	sent    []string // sent messages, in words
+	crowded []Flight // messages lost because equal ones are on their way
 	entered []nodes.Effect
 	elected []nodes.Effect
 	set     []RunningTimer
@@ -111,7 +111,7 @@ func (g *Stage) Start() {
 			before := len(g.Flying)
 			g.boot(nodes.ID(id))
 			if len(g.Flying) == before && g.found == nil {
-				g.Story = g.Story[:len(g.Story)-1] // nothing to tell
+				g.Story = g.Story[:len(g.Story)-1] // there is nothing to tell
 			}
 		}
 	}
@@ -137,8 +137,7 @@ func (g *Stage) Play(s Step) error {
 	case g.refused || len(g.answers) > 0:
 		return fmt.Errorf("the machine does not choose so: check the answers after choosing")
 	case g.after > 0 && g.found == nil:
-		return fmt.Errorf("its node does not save or send more than %d times then, so it cannot crash before the "+
-			"rest", g.after)
+		return fmt.Errorf("the node saves or sends at most %d times in this step: choose an earlier crash", g.after)
 	}
 	return nil
 }
@@ -280,10 +279,10 @@ func (g *Stage) release(s Step) error {
 
 // A script has the choices and the crash that the current step prescribes.
 type script struct {
-	answers []int // for Choose, not used yet
+	answers []int // answers for Choose, not used yet
 	refused bool  // an answer was out of range
 	chose   bool  // Choose was called
-	after   int   // the node crashes after so many saves and messages of the step; 0: it does not, or has
+	after   int   // the node crashes after so many saves and messages of the step; 0: not, or not again
 }
 
 // choose answers Choose with the next answer of the step, or 0.
@@ -352,8 +351,8 @@ func (k StepKind) inputs() bool {
 	return false
 }
 
-// cutCrashing cuts off the words of a step after which saves and messages its node crashes, as in req 0
-// crashing 1.
+// cutCrashing reads and cuts off the words that say after which saves and messages of a step its node
+// crashes, as in req 0 crashing 1.
 func (s *Step) cutCrashing(words []string) ([]string, error) {
 	at := slices.Index(words, "crashing")
 	if at < 0 {
@@ -432,7 +431,7 @@ func (g *Stage) settle() {
 	}
 }
 
-// violate records a violation of a check, if that is made.
+// violate records a violation of a check, if the stage makes that check.
 func (g *Stage) violate(check, says string) {
 	if g.found == nil && g.looksFor(check) {
 		g.found = &Violation{Check: check, Says: says}

@@ -17,7 +17,7 @@ func (g *Stage) feed(id nodes.ID, in nodes.Input) {
 	g.seclude(id, &in)
 }
 
-// have calls do with a process, and adds its effects to the story.
+// have calls do with the process of a node, and adds the effects of the process to the story.
 func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a := &g.Nodes[id]
 	g.sent, g.crowded, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
@@ -32,7 +32,7 @@ func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 		g.Story[len(g.Story)-1] += " and sends " + strings.Join(g.sent, ", ")
 	}
 	for _, f := range g.crowded {
-		g.tell("the network loses %s, behind an equal one", g.describe(f))
+		g.tell("the network drops %s, since an equal message is already on the link", g.describe(f))
 	}
 	for i := range g.entered {
 		g.enter(&a.Process, &g.entered[i])
@@ -86,7 +86,7 @@ func (g *Stage) SetTimer(p *nodes.Process, e *nodes.Effect) {
 	g.set = append(g.set, g.schedule.Timing.Timer(e))
 }
 
-// Save implements nodes.Host. The process keeps the message itself.
+// Save implements nodes.Host. It does nothing, since the process itself keeps what it saves.
 func (g *Stage) Save(*nodes.Process, *nodes.Effect) {}
 
 // Enter implements nodes.Host. In the story, entries come after messages.
@@ -163,7 +163,7 @@ func (g *Stage) overlap(format string, args ...any) {
 	}
 }
 
-// look records history.Quiet if no message is on its way.
+// look records the event history.Quiet if no message is on its way.
 func (g *Stage) look() {
 	if last := len(g.Events) - 1; len(g.Flying) == 0 && g.Events[last].Kind != history.Observed {
 		g.Lab.Observe(nodes.None, history.Quiet)
@@ -233,7 +233,7 @@ type record struct {
 	now    int64
 	Events []history.Event
 	trace  []history.MessageRecord
-	sends  uint32 // messages that were sent
+	sends  uint32 // number of messages sent
 	Story  []string
 }
 

@@ -81,16 +81,16 @@ func (t *Timing) Validate() error {
 // String prints the timing as in a schedule.
 func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", &t.Latency) }
 
-// A Window says in how many ticks an event may happen (Opens), and in how many it must (Closes). Without
-// timing all windows are zero: everything may happen now, and no tick comes.
+// A Window says after how many ticks an event may happen (Opens), and within how many ticks it must happen
+// (Closes). Without timing all windows are zero: every event may happen now, and no tick comes.
 type Window struct{ Opens, Closes int64 }
 
 func (w Window) Open() bool    { return w.Opens == 0 }
 func (w Window) Due() bool     { return w.Closes == 0 }
 func (w Window) Later() Window { return Window{max(0, w.Opens-1), w.Closes - 1} }
 
-// window returns the window of an event that takes from one time to another. As in all hosts, machines may
-// give them in either order, and negative ones count as zero.
+// window returns the window of an event that takes a time between from and to. As in all hosts, machines may
+// give the two times in either order, and a negative time counts as zero.
 func (t *Timing) window(from, to time.Duration) Window {
 	if t == nil {
 		return Window{}
@@ -125,7 +125,8 @@ func (t *Timing) Timer(e *nodes.Effect) RunningTimer {
 	return RunningTimer{e.Instance, e.Timer, e.Gen, t.window(e.Min, e.Max)}
 }
 
-// Timers returns the running timers of a process, with their windows from before or set.
+// Timers returns the running timers of a process. Their windows come from before or, for timers set since,
+// from set.
 func (t *Timing) Timers(p *nodes.Process, before, set []RunningTimer) (all []RunningTimer) {
 	for i := range p.Stack().Instances() {
 		for timer, gen := range p.Timers(int32(i)) {

@@ -7,25 +7,25 @@ import (
 	"turnstile/nodes"
 )
 
-// A Claim is a published figure of an algorithm, with the run that reproduces it: every message takes one
-// Hop, and beside messages only holds and think times take time.
+// A Claim is a published figure of an algorithm, with the run that reproduces it. In this run every message
+// takes one Hop; apart from messages, only holds and think times take time.
 type Claim struct {
 	Figure  Figure
 	Source  string                     // where it was published
 	Value   func(c nodes.Config) Range // what is published
 	Within  Tolerance                  // how close a run must come
-	Sizes   []int                      // for how many nodes; nil: 4, 5, 9, 16 and 32
-	Options map[string]string          // of the algorithm
+	Sizes   []int                      // numbers of nodes of the runs; nil: 4, 5, 9, 16 and 32
+	Options map[string]string          // options of the algorithm
 	Load    string                     // as in --load; empty: saturated
 	Hold    time.Duration              // zero: negligible
 	Think   time.Duration              // under a closed load
 
-	Units int    // of the resource; zero: the usual number of the row
+	Units int    // of the resource; zero: the usual number of the algorithm
 	Take  string // units that a request takes, as in --take; empty: one
 
 	Multicast bool
 
-	Election *Trial // the runs of a figure of elections; nil: another figure
+	Election *Trial // the runs, if the figure is about elections; otherwise nil
 }
 
 // A Trial describes the runs of a claim about elections. If a figure needs a leader and a run has elected
@@ -35,17 +35,17 @@ type Trial struct {
 	Campaigns  func(c nodes.Config) []nodes.ID // instead of Initiators, if they depend on the size
 	Down       func(c nodes.Config) []nodes.ID // nodes that are down at the start; nil: none
 	Back       time.Duration                   // when they come up again; 0: never
-	Crash      [2]time.Duration                // the leader crashes at random between the two; zero: it does not
-	Latency    string                          // of messages, as in --latency; empty: one Hop
-	Detector   string                          // beside the algorithm, as in --detector; empty: none
-	Lasts      time.Duration                   // 0: ten seconds
-	Runs       int                             // the figure is their mean; 0: one
+	Crash      [2]time.Duration                // the leader crashes at random between these times; zero: never
+	Latency    string                          // latency of messages, as in --latency; empty: one Hop
+	Detector   string                          // the failure detector, as in --detector; empty: no detector
+	Lasts      time.Duration                   // duration of a run; 0: ten seconds
+	Runs       int                             // number of runs, over which the figure is averaged; 0: one
 	Vary       func(c *nodes.Config, run int)  // changes the configuration of a run; nil: only seeds differ
 
 	// For figures that count messages:
-	From  time.Duration                // count messages sent from then on, of algorithms that circulate; 0: all
+	From  time.Duration                // if the algorithm circulates: count messages from this time on; 0: all
 	Kinds []string                     // kinds of messages that count; nil: all but heartbeats
-	Per   func(c nodes.Config) float64 // divides the count; nil: nothing does
+	Per   func(c nodes.Config) float64 // what the count is divided by; nil: the count is not divided
 
 	Late time.Duration // for LateElections: the duration from which an election is late
 }
@@ -75,7 +75,7 @@ func (r *Row) Means(load string, config nodes.Config) (means []Claim) {
 	return means
 }
 
-// has reports whether options have these values in a configuration.
+// has reports whether a configuration has these values of options.
 func (r *Row) has(c nodes.Config, options map[string]string) bool {
 	for name, value := range options {
 		if o := r.Option(name); o == nil || c.Value(*o) != value {
@@ -118,8 +118,8 @@ type Tolerance int
 // The tolerances.
 const (
 	Exact  Tolerance = iota // within the range, up to rounding
-	Mean                    // a mean of draws: within four standard errors, by fifty groups
-	Steady                  // in the steady state: within one hundredth, since the first entries differ
-	Fitted                  // a curve that was fitted to simulations: within three hundredths
+	Mean                    // a mean of random draws: within four standard errors, found from fifty groups
+	Steady                  // the steady state: within one hundredth, since the first entries differ from it
+	Fitted                  // a curve fitted to simulations: within three hundredths
 	Beside                  // shown without a verdict: no tolerance is known
 )

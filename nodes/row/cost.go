@@ -24,7 +24,7 @@ func Unbounded(low float64) Range { return Range{low, math.Inf(1)} }
 // Exact reports whether only one value will do.
 func (r Range) Exact() bool { return r.Min == r.Max }
 
-// Known reports whether the range is narrower than all numbers from 0.
+// Known reports whether the range excludes some number from 0 upwards.
 func (r Range) Known() bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }
 
 // Has reports whether x lies in the range, up to rounding.
@@ -46,21 +46,21 @@ func (r Range) String() string {
 }
 
 // A Cost is the published cost of an algorithm: messages per entry over a run without faults. A message is
-// one delivery to a node other than its sender. docs/measures.md has the loads.
+// one delivery to a node other than its sender. docs/measures.md describes the loads.
 type Cost struct {
 	Formula    string // for people: "2(N-1)"
 	Sequential Range  // one request at a time, each from any node
 	One        Range  // one node asks again and again, from its first entry on
-	Saturated  Range  // every node always wants in
-	Any        Range  // under any load, these included
-	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
-	// Renewal is the period at which a holder sends one message more; 0: it sends none. The ranges above are
-	// for shorter holds.
+	Saturated  Range  // every node always requests or is inside
+	Any        Range  // under any load, including the three above
+	Delay      Range  // synchronization delay, in hops: from an exit to the next entry while a client waits
+	// Renewal is the period at which a holder sends one more message to renew; 0: it sends no such messages. The
+	// ranges above are for holds shorter than a period.
 	Renewal time.Duration
 }
 
-// Renewals returns how many messages more an entry with a long hold takes. A hold that ends exactly when a
-// renewal is due may end before or after it.
+// Renewals returns how many additional messages an entry with a long hold takes. A hold that ends exactly
+// when a renewal is due may end before or after this renewal.
 func (c *Cost) Renewals(hold time.Duration) Range {
 	if c.Renewal <= 0 || hold < c.Renewal {
 		return Range{}
@@ -74,14 +74,14 @@ type EntryCost func(entrant nodes.ID) int
 // A Symbol is a quantity in the formulas of an algorithm, such as the size of its quorums.
 type Symbol struct {
 	Name  string // as in the formulas: "K"
-	Says  string // in a few words
+	Says  string // the meaning, in a few words
 	Value func(c nodes.Config) int
 }
 
 // A Tally has the counts of a run that has come to rest.
 type Tally struct {
 	Entries uint64
-	Sent    map[string]uint64 // deliveries asked for, by the name of the message kind
+	Sent    map[string]uint64 // messages sent, one per receiver, by the name of the message kind
 }
 
 // An Identity is an equation or bound that the message counts of an algorithm obey under any load, once a run
@@ -89,7 +89,7 @@ type Tally struct {
 type Identity struct {
 	Says  string // "REPLY = REQUEST"
 	Holds func(c nodes.Config, t Tally) bool
-	Only  func(c nodes.Config) bool // reports whether it applies; nil: always
+	Only  func(c nodes.Config) bool // reports whether the identity applies to c; nil: it always applies
 }
 
 // IdentitiesIn returns the identities that apply in a configuration.

@@ -8,15 +8,15 @@ import (
 	"turnstile/nodes"
 )
 
-// An Instance is a row with a configuration: one machine at every node.
+// An Instance is a row of a table of algorithms with a configuration: one machine at every node.
 type Instance struct {
 	*Row
 	Config nodes.Config
 }
 
-// ParseInstance reads a row that runs beside an algorithm on n clients: its name, or name and options, as in
-// probe:period=50ms,timeout=200ms. what names the kind of row in errors, as in "detector". All options get
-// values: default timeouts are lengthened to suit the delays of the run.
+// ParseInstance reads an algorithm that runs beside another on n clients: its name, or its name and options,
+// as in probe:period=50ms,timeout=200ms. what is the word for such an algorithm in errors, as in "detector".
+// All options get values; a default timeout is lengthened if it is too short for the delays of the run.
 func ParseInstance(what string, table []*Row, text string, n int, d nodes.Delays) (Instance, error) {
 	name, options, some := strings.Cut(text, ":")
 	row, err := Find(what, table, name)
@@ -45,13 +45,13 @@ func ParseInstance(what string, table []*Row, text string, n int, d nodes.Delays
 	return Instance{row, c}, nil
 }
 
-// Core returns the instance without what is published of it.
+// Core returns the instance without the published figures and promises of its row.
 func (in Instance) Core() nodes.Instance {
 	return nodes.Instance{Spec: &in.Row.Spec, Config: in.Config}
 }
 
-// Lengthened returns the instance with every timeout lengthened that does not suit the delays of a run, also
-// if its value was given.
+// Lengthened returns the instance with longer timeouts where they are too short for the delays of a run, even
+// if their values were given.
 func (in Instance) Lengthened(d nodes.Delays) Instance {
 	return Instance{in.Row, in.Core().Lengthened(d).Config}
 }
@@ -65,8 +65,8 @@ type Stack struct {
 	instances []Instance
 }
 
-// Assemble returns the stack of instances. The error says which cannot be combined, or which configuration an
-// algorithm refuses.
+// Assemble returns the stack of instances. The error says which instances cannot be combined, or which
+// configuration an algorithm refuses.
 func Assemble(first Instance, beside ...Instance) (*Stack, error) {
 	s := &Stack{instances: append([]Instance{first}, beside...)}
 	var cores []nodes.Instance
@@ -81,10 +81,11 @@ func Assemble(first Instance, beside ...Instance) (*Stack, error) {
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
-// Published returns what is published of the first instance, and whether only failure detectors and instances
-// of the same algorithm run beside it: published counts do not include messages of other algorithms. With
-// several instances of the algorithm the cost of an entry is the one under any load, since the load of each
-// is unknown. Identities are sums, so they hold for all together.
+// Published returns what is published of the first instance. alone says that only failure detectors and
+// instances of the same algorithm run beside it: published counts do not include messages of other
+// algorithms. With several instances of the algorithm, the cost of an entry is the cost under any load, since
+// the load of each instance is unknown. Identities are about sums of messages, so they hold for all instances
+// together.
 func (s *Stack) Published() (published Exclusion, alone bool) {
 	first := s.instances[0].Row
 	published, alone = *s.instances[0].Exclusion(), true
@@ -101,10 +102,10 @@ func (s *Stack) Published() (published Exclusion, alone bool) {
 	return published, alone
 }
 
-// underAnyLoad returns the cost of an algorithm under an unknown load; nil: not published.
+// underAnyLoad returns the cost of an algorithm under an unknown load; nil: this cost is not published.
 func underAnyLoad(r *Row) func(c nodes.Config) Cost {
 	cost := r.Exclusion().Cost
-	if cost == nil || r.Circulates { // each resource has a token that circulates
+	if cost == nil || r.Circulates { // each resource has its own circulating token
 		return nil
 	}
 	return func(c nodes.Config) Cost {
@@ -124,7 +125,7 @@ func (s *Stack) Elector() *Instance {
 	return nil
 }
 
-// Fair returns all assumptions that the promised order of service needs, beside Safe and Live.
+// Fair returns all assumptions that the promised order of service needs, in addition to Safe and Live.
 func (s *Stack) Fair() (all nodes.Assumption) {
 	for _, in := range s.instances {
 		all |= in.Exclusion().Fair
@@ -132,8 +133,8 @@ func (s *Stack) Fair() (all nodes.Assumption) {
 	return all
 }
 
-// Minority returns how long a client of the first instance may still enter after it lost the majority, as its
-// row promises. 0: no promise, or the failure detector gives no bound.
+// Minority returns how long a client of the first instance may still enter after it lost contact with the
+// majority, as its algorithm promises. 0: no promise, or the failure detector gives no bound.
 func (s *Stack) Minority() time.Duration {
 	first := s.instances[0]
 	promised := first.Exclusion().Minority
@@ -141,7 +142,7 @@ func (s *Stack) Minority() time.Duration {
 		return 0
 	}
 	for _, in := range s.instances {
-		adapts, _ := time.ParseDuration(in.Config.Options["adapt"]) // the options are valid
+		adapts, _ := time.ParseDuration(in.Config.Options["adapt"]) // validated options have no errors
 		if in.Kind == nodes.Detection && in.Told == nil && adapts == 0 {
 			return in.GraceOf(in.Config) + promised.Within(first.Config)
 		}

@@ -13,29 +13,29 @@ import (
 type Outcome uint8
 
 // The outcomes. For an algorithm that hands out fence numbers, exclusion means effective exclusion, at the
-// resource. For an elector, exclusion means that no two nodes lead in one term or, without terms, that they
-// do so no longer than Leadership.Overlap.
+// resource. For an elector, exclusion means that no two nodes lead in one term or, without terms, that no two
+// nodes lead for longer than Leadership.Overlap.
 const (
 	// Recovers: exclusion holds, and after the last heal every client that is up and waits enters. For an
-	// elector: at the end all nodes that are up follow one of them.
+	// elector: at the end all nodes that are up follow one node among them.
 	Recovers Outcome = 1 << iota
-	// Starves: exclusion holds; some clients that are up wait for ever, while others go on. For an elector:
-	// one node leads at the end, but some that are up never follow it.
+	// Starves: exclusion holds; some clients that are up wait for ever, while others go on. For an elector: one
+	// node leads at the end, but some nodes that are up never follow it.
 	Starves
-	// Blocks: exclusion holds; all clients that are up wait for ever. For an elector: no node that is up
-	// leads at the end or later.
+	// Blocks: exclusion holds; all clients that are up wait for ever. For an elector: no node that is up leads
+	// at the end, and none would lead later.
 	Blocks
-	// Breaks: two are inside together. For an elector: two lead where only one may, or two lead at the end,
-	// for ever.
+	// Breaks: two clients are inside together. For an elector: two nodes lead where only one may, or two nodes
+	// lead at the end and would do so for ever.
 	Breaks
-	Unhit // the fault hits nothing: the algorithm has no such links, or the leader to hit never exists
+	Unhit // the fault hits nothing: the algorithm has no such links, or there is never a leader to hit
 )
 
 // outcomeLetters are the letters of the outcomes.
 const outcomeLetters = "LPBX-"
 
-// String writes the outcomes by their letters, as in L|B: L recovers, P starves some, B blocks all, X breaks
-// exclusion; - the fault hits nothing; ? no outcome, as of an inconclusive run.
+// String writes the outcomes by their letters, as in L|B: L recovers, P starves some clients, B blocks all, X
+// breaks exclusion, - the fault hits nothing, ? no outcome, such as the outcome of an inconclusive run.
 func (o Outcome) String() string {
 	var letters []string
 	for i, letter := range outcomeLetters {
@@ -49,11 +49,11 @@ func (o Outcome) String() string {
 	return strings.Join(letters, "|")
 }
 
-// A FaultCell has the expected outcomes of an algorithm under a fault, in the runs of the fault matrix: five
-// nodes think and request, or all campaign when the run begins.
+// A FaultCell has the expected outcomes of an algorithm under a fault, in the runs of the fault matrix. In
+// these runs five nodes think and request or, for electors, all nodes campaign when the run begins.
 type FaultCell struct {
 	Fault string  // a plan that chaos.ScenariosOf lists
-	May   Outcome // all outcomes that a run may show; X comes with others: exclusion can break, but need not
+	May   Outcome // all outcomes that a run may show; X and others: exclusion can break, but need not
 	// Why is the reason: the clients that starve or block, and the paper, if any.
 	Why string
 }
@@ -70,14 +70,14 @@ func (r *Row) FaultCell(fault string) (FaultCell, bool) {
 
 // Under returns cells of several faults with the same outcomes, for the same reason.
 func Under(may Outcome, why string, faults ...string) []FaultCell {
-	cells := make([]FaultCell, 0, len(faults)) // every program makes all of them as it starts
+	cells := make([]FaultCell, 0, len(faults)) // allocated once: every program makes all cells at its start
 	for _, fault := range faults {
 		cells = append(cells, FaultCell{Fault: fault, May: may, Why: why})
 	}
 	return cells
 }
 
-// Completed returns the cells own, and the cells of others for the faults that own leaves out.
+// Completed returns the cells in own, and the cells in others whose faults own lacks.
 func Completed(own, others []FaultCell) []FaultCell {
 	all := append(make([]FaultCell, 0, len(own)+len(others)), own...)
 	for _, c := range others {
@@ -88,15 +88,15 @@ func Completed(own, others []FaultCell) []FaultCell {
 	return all
 }
 
-// A Flaw says how an algorithm fails that is known to be broken.
+// A Flaw says how a known broken algorithm fails.
 type Flaw struct {
-	Check string       // that it fails
-	Also  string       // another check that it fails, in other runs; empty: none
-	At    nodes.Config // with which an exploration shows it
-	// By is what must be broken for the flaw to show: the exploration allows faults that break it. 0: it
-	// shows without faults.
+	Check string       // the check that the algorithm fails
+	Also  string       // another check that the algorithm fails, in other runs; empty: no other
+	At    nodes.Config // the configuration in which an exploration shows the flaw
+	// By are the assumptions that must be broken for the flaw to show: the exploration allows faults that break
+	// them. 0: the flaw shows without faults.
 	By    nodes.Assumption
-	Times int // how many such faults it takes; 0: one
+	Times int // how many such faults the flaw takes; 0: one
 	// Alone says that the flaw shows even if requests come one at a time.
 	Alone bool
 }
@@ -132,7 +132,7 @@ func (r *Row) ShowFlaw() []string {
 			args = append(args, fault.flag, fmt.Sprint(max(1, r.Flaw.Times)))
 		}
 	}
-	if r.Flaw.Also != "" { // or the search could stop at the other check
+	if r.Flaw.Also != "" { // otherwise the search could stop at the other check
 		args = append(args, "--check", r.Flaw.Check)
 	}
 	if more := showMore[r.Kind]; more != nil {
@@ -141,18 +141,18 @@ func (r *Row) ShowFlaw() []string {
 	return args
 }
 
-// showMore has further arguments that flaws of rows of a kind need.
+// showMore has, by kind of algorithm, the further arguments that show a flaw.
 var showMore = map[nodes.Kind]func(*Row) []string{nodes.Election: (*Row).showElection}
 
 // showElection returns the further arguments for a flaw of an elector.
 func (r *Row) showElection() []string {
-	args := []string{"--campaigns", "1"} // enough for a flaw to show, and keeps the state space small
+	args := []string{"--campaigns", "1"} // this suffices for a flaw to show, and keeps the state space small
 	if r.Flaw.By&nodes.NoCrash != 0 && r.Elector.Terms {
 		args = append(args, "--restarts") // a flaw of terms shows when a node restarts
 	}
 	switch _, timed := r.Machine(r.Flaw.At, 0).(nodes.Timed); {
 	case timed && r.Live&nodes.Timing != 0:
-		args = append(args, "--timing", "40ms", "--tick", "20ms") // or late messages put it outside its model
+		args = append(args, "--timing", "40ms", "--tick", "20ms") // late messages are outside the model
 	case timed:
 		args = append(args, "--timeouts", fmt.Sprint(r.Flaw.At.N))
 	}

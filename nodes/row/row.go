@@ -1,5 +1,5 @@
 // Package row has the type of the rows in the tables of algorithms: a nodes.Spec, which makes the machines,
-// and what is published of them. Look-up, lists, validate, the fault matrix, checks and tests of conformance
+// and what is published of them. Look-up, lists, validate, the fault matrix, checks and conformance tests
 // read rows.
 //
 // A [Row] has a pointer for each kind of algorithm: [Exclusion] has the cost of an entry, the laws of
@@ -7,7 +7,8 @@
 // broken algorithm fails. A [Claim] is a published figure with the trial that reproduces it, a [FaultCell]
 // the expected outcomes under a plan.
 //
-// An [Instance] is a row with a configuration. [Assemble] makes a [Stack], the instances of every node.
+// An [Instance] is a row with a configuration. [Assemble] makes a [Stack], the instances that every node
+// runs.
 //
 // The tables themselves are in packages mutex, election and detector; package catalog has them all.
 package row
@@ -25,10 +26,10 @@ import (
 	"turnstile/nodes"
 )
 
-// A Row is one row of a table of algorithms. Fields of only one kind of row are behind a pointer.
+// A Row is one row of a table of algorithms. Fields that only one kind of row has are behind a pointer.
 type Row struct {
 	nodes.Spec
-	Aliases []string // other names for it
+	Aliases []string // other names of the algorithm
 	Family  string   // centralized, token, permission or quorum
 	Source  string   // the paper
 	Summary string   // in one sentence, how it works
@@ -38,63 +39,65 @@ type Row struct {
 	Detector *Detection  // the promises of a failure detector; otherwise nil
 	Flaw     *Flaw       // for an algorithm that is known to be broken; otherwise nil
 
-	Published []Claim     // figures for validate to reproduce, beyond its cost
+	Published []Claim     // published figures besides the cost, which validate reproduces
 	Faults    []FaultCell // expected outcomes in the fault matrix
 }
 
 // An Exclusion is what is published of an algorithm of mutual exclusion.
 type Exclusion struct {
 	Cost func(c nodes.Config) Cost
-	// Exact returns the exact cost of each entry; alone: requests come one at a time. Nil, or a nil result:
-	// not known.
+	// Exact returns the exact cost of each entry; alone says that requests come one at a time. If Exact or its
+	// result is nil, the exact cost is not known.
 	Exact   func(c nodes.Config, alone bool) EntryCost
-	Symbols []Symbol                 // in the formulas of its cost, beside N
-	Bypass  func(c nodes.Config) int // most entries of others once a request is known; nil: any number
-	Fair    nodes.Assumption         // needed for Bypass, beside Safe and Live
-	// Fewest says that requests known to all are served in the order of how many each client has made, fewest
-	// first, then by ID; nil: not promised.
+	Symbols []Symbol                 // the quantities in the formulas of its cost, except N
+	Bypass  func(c nodes.Config) int // most entries of others after a request is known to all; nil: any number
+	Fair    nodes.Assumption         // assumptions that Bypass needs, in addition to Safe and Live
+	// Fewest says that clients whose requests are known to all are served in the order of how many requests each
+	// has made, fewest first, and then by ID; nil: this is not promised.
 	Fewest func(c nodes.Config) bool
-	// Chance says that the next entry is drawn at random, so a client may starve for any time. That is then
-	// no violation.
+	// Chance says that the next entry is drawn at random, so a client may wait for any time. That it starves is
+	// then no violation.
 	Chance     bool
-	Identities []Identity // laws of its message counts, after a run without faults
-	// Minority is the promise about clients that reach no majority; nil: no promise.
+	Identities []Identity // laws of the message counts of a run without faults
+	// Minority is the promise about clients that cannot reach a majority; nil: no promise.
 	Minority *Minority
-	// Epochs read the epoch from a fence number, if the algorithm replaces a lost token or view by one of a
-	// higher epoch.
+	// Epochs read the epoch from a fence number, if the algorithm replaces a lost token or view by a new one
+	// with a higher epoch.
 	Epochs Epochs
-	// Silence is when a textbook version takes the token for lost.
+	// Silence is the time after which a textbook version of the algorithm considers the token lost.
 	Silence Silence
 }
 
-// Epochs return the epoch of a fence number. The zero value says that the algorithm has no epochs.
+// Epochs return the epoch that is part of a fence number. The zero value says that the algorithm has no
+// epochs.
 type Epochs struct {
-	One string // the thing that exists once in each epoch: token, view
+	One string // the thing that exists once in each epoch: a token or a view
 	Of  func(c nodes.Config, fence uint64) uint64
 }
 
-// A Minority promises that a client that cannot exchange messages with a majority of the clients, itself
-// included, enters no more after some time. It needs only bounded delays, and Effective.
+// A Minority promises this: a client that cannot exchange messages with a majority of the clients, itself
+// included, no longer enters after some time. The promise needs only bounded delays and Spec.Effective.
 type Minority struct {
-	// Within is how long that takes once its failure detector suspects the others.
+	// Within is the time from when the failure detector of the client suspects the others until the client no
+	// longer enters.
 	Within func(c nodes.Config) time.Duration
-	// Keeps says that it may still enter in an epoch that began before, for instance with a token that it
-	// holds. No epoch begins in a minority.
+	// Keeps says that the client may still enter in an epoch that began before, for instance with a token that
+	// it holds. No epoch begins in a minority.
 	Keeps bool
 }
 
-// A Silence is the time without entries after which a textbook version takes the token for lost. The zero
-// value says that it never does.
+// A Silence is the time without entries after which a textbook version of the algorithm considers the token
+// lost. The zero value says that it never does.
 type Silence struct {
-	Formula string // T is the longest message delay
+	Formula string // the time as a formula, in which T is the longest message delay
 	Of      func(c nodes.Config, latency, hold time.Duration) time.Duration
 }
 
-// Any is the Bypass of an algorithm that promises no bound with some options.
+// Any is the Bypass of an algorithm that promises no bound with the given options.
 const Any = -1
 
-// Promised returns how many entries of others may come once a request is known, and whether the algorithm
-// promises such a bound.
+// Promised returns how many entries of others may come after a request is known to all, and whether the
+// algorithm promises such a bound.
 func (x *Exclusion) Promised(c nodes.Config) (bypass int, promised bool) {
 	if x.Bypass == nil || x.Bypass(c) == Any {
 		return 0, false
@@ -108,7 +111,8 @@ func (r *Row) Exclusion() *Exclusion { return cmp.Or(r.Mutex, &Exclusion{}) }
 // Leadership returns r.Elector, or a zero Leadership if the row has none.
 func (r *Row) Leadership() *Leadership { return cmp.Or(r.Elector, &Leadership{}) }
 
-// CostOf returns the published cost of the algorithm; if none is published, ranges that hold any cost.
+// CostOf returns the published cost of the algorithm; if no cost is published, it returns ranges that hold
+// any cost.
 func (r *Row) CostOf(c nodes.Config) Cost {
 	if cost := r.Exclusion().Cost; cost != nil {
 		return cost(c)
@@ -123,7 +127,7 @@ func (r *Row) Validate(c nodes.Config) error {
 	return hinted(r.Spec.Validate(c))
 }
 
-// hinted adds to an error about an option the name or value that may have been meant.
+// hinted adds to an error about an option the known name or value that the user may have meant.
 func hinted(err error) error {
 	var option *nodes.OptionError
 	if errors.As(err, &option) {
@@ -237,7 +241,7 @@ func CheckTime(value string, least, most time.Duration, example string) error {
 }
 
 // Find returns the row of table with a name or alias, in upper or lower case. The error for an unknown name
-// suggests names. what says what the table lists, as in "algorithm".
+// suggests names. what is the word for an entry of the table, as in "algorithm".
 func Find(what string, table []*Row, name string) (*Row, error) {
 	known := suggest.List{Aliases: map[string][]string{}, By: "list"}
 	for _, row := range table {

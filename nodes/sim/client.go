@@ -52,7 +52,8 @@ func (w *world) planCampaign(id nodes.ID, after int64) {
 	}
 }
 
-// planRequest plans the next request of a client; the one before was due at lastDue and over at lastEnd.
+// planRequest plans the next request of a client; the previous request was due at lastDue and over at
+// lastEnd.
 func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
 	a := w.arrival(id, r)
 	if a.over || w.stopped {
@@ -89,7 +90,7 @@ func (w *world) ask() {
 	w.request(&w.processes[id], r)
 }
 
-// noteCost records how many messages the current sequential request took, once it is over.
+// noteCost records how many messages the current request of a sequential load took, once it is over.
 func (w *world) noteCost() {
 	if w.asked.open {
 		w.asked.open = false
@@ -98,7 +99,7 @@ func (w *world) noteCost() {
 	}
 }
 
-// request issues a request, if the run still issues any.
+// request issues a request, unless the run has issued all its requests.
 func (w *world) request(p *nodes.Process, r int32) {
 	a, c, res := w.arrival(p.ID(), r), w.lab.Client(p.ID(), r), &w.lab.Resources[r]
 	w.issued++
@@ -127,7 +128,7 @@ func (w *world) request(p *nodes.Process, r int32) {
 	}
 }
 
-// stop ends the issuing of requests. Requests of an open load that are due and not issued are recorded.
+// stop ends the issuing of requests. Under an open load it records the requests that are due and not issued.
 func (w *world) stop() {
 	if w.stopped {
 		return
@@ -152,8 +153,9 @@ func (w *world) stop() {
 	}
 }
 
-// toTheLast reports whether faults go on until the last request is over, rather than issued. So it is in real
-// runs, where the orchestrator only then learns that the run has had its entries.
+// toTheLast reports whether faults go on until the last request is over, rather than until it is issued. In
+// these cases they do so in real runs too: only then the orchestrator learns that the run has had all its
+// entries.
 func (w *world) toTheLast() bool {
 	return w.Duration == 0 && (w.brief() || w.Workload.Load == workload.Sequential)
 }
@@ -165,7 +167,8 @@ func (w *world) endFaults() {
 	}
 }
 
-// markStopped ends measuring: in a brief run when the last request is over, otherwise when it is issued.
+// markStopped ends measuring: in a brief run when the last request is over, and in other runs when it is
+// issued.
 func (w *world) markStopped() {
 	if !w.ended {
 		w.ended = true
@@ -194,8 +197,8 @@ func (w *world) unissued(id nodes.ID, r int32) {
 	}
 }
 
-// enter begins a critical section, and plans its end. It lasts at least 1 ns: otherwise time would not pass
-// while a client enters again and again without a message.
+// enter begins a critical section, and plans its end. The critical section lasts at least 1 ns: otherwise
+// time would not pass while a client enters again and again without a message.
 func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	r := w.lab.Resource(e.Instance)
 	count := w.lab.Client(p.ID(), r).Count
@@ -224,8 +227,8 @@ func (w *world) planStep(id nodes.ID, instance int32, entered int64) {
 	next.input.Instance, next.input.Gen, next.local = instance, count, entered
 }
 
-// release ends a critical section, and hands the machine the release, unless a fault at the exit takes the
-// node down; if the fault pauses it, the release comes later.
+// release ends a critical section, and hands the machine the release. If a fault at the exit takes the node
+// down, the machine gets no release; if the fault pauses the node, the machine gets the release later.
 func (w *world) release(p *nodes.Process, instance int32) {
 	w.leave(instance)
 	w.lab.Exit(p, instance)
@@ -252,7 +255,7 @@ func (w *world) revoke(p *nodes.Process, instance int32) {
 	w.planNext(p.ID(), instance)
 }
 
-// leave counts a critical section that is about to end.
+// leave updates the counts for a critical section that is about to end.
 func (w *world) leave(instance int32) {
 	res := &w.lab.Resources[w.lab.Resource(instance)]
 	w.frozen = w.frozen || res.Taken > res.Capacity

@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// The world is the cluster on which faults are carried out.
+// The world is the cluster to which faults are applied.
 var _ port.Cluster = (*world)(nil)
 
 // Now implements port.Cluster.
@@ -94,7 +94,7 @@ func (w *world) resume(id nodes.ID) {
 	w.resumedAt = w.now
 }
 
-// postpone plans an event again, as the last of the current time.
+// postpone plans an event again, as the last event of the current time.
 func (w *world) postpone(e event) {
 	e.late = true
 	*w.plan(w.now, e.what, e.to) = e
@@ -107,7 +107,7 @@ type missed event
 // postponed keeps an event for later and reports true, if its node is paused, or has just resumed and must
 // first handle the events that it missed.
 func (w *world) postponed(e *event) bool {
-	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // the later kinds are not for nodes
+	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // later kinds are not for nodes
 		return false
 	}
 	events, stands := w.missed[e.to]
@@ -124,7 +124,7 @@ func (w *world) postponed(e *event) bool {
 	return true
 }
 
-// countIdle counts an event that enters the queue (by 1) or leaves it (by -1), if it is one of a detector.
+// countIdle counts an event of a failure detector that enters the queue (by 1) or leaves it (by -1).
 func (w *world) countIdle(e *event, by int) {
 	if (e.what == toDeliver || e.what == toTimeout) && w.detects(e.input.Instance) {
 		w.idling += by
@@ -142,7 +142,7 @@ func (w *world) SetClock(m port.Member, jump time.Duration, rate float64) error 
 	}
 	set := w.clockOf(id).Set(w.now, jump, rate)
 	w.clocks[id] = set
-	w.queue.each(func(e *event) { // its timers run out sooner or later than planned
+	w.queue.each(func(e *event) { // the timers of the node run out sooner or later than planned
 		if e.what == toTimeout && e.to == id && e.life == w.lives[id] {
 			again := *e
 			again.late = false
@@ -153,7 +153,7 @@ func (w *world) SetClock(m port.Member, jump time.Duration, rate float64) error 
 	return nil
 }
 
-// clockOf returns the clock of a node. Nothing but its timers reads it.
+// clockOf returns the clock of a node. Only the timers of the node read it.
 func (w *world) clockOf(id nodes.ID) skew.Clock {
 	if c, wrong := w.clocks[id]; wrong {
 		return c
@@ -163,7 +163,7 @@ func (w *world) clockOf(id nodes.ID) skew.Clock {
 
 // Record implements port.Cluster.
 func (w *world) Record(f port.FaultEvent) error {
-	w.record(history.FaultEvent(f)) // which stamps it with w.now
+	w.record(history.FaultEvent(f)) // w.record sets the time of the event to w.now
 	return nil
 }
 
@@ -189,7 +189,7 @@ func (w *world) planFault() {
 // stepFaults begins and heals the faults that are due.
 func (w *world) stepFaults() {
 	if w.FaultDriver.Next() > w.now {
-		return // another step has done it
+		return // another step has carried out what was due
 	}
 	if err := w.FaultDriver.Step(); err != nil {
 		w.cut = err
@@ -198,19 +198,19 @@ func (w *world) stepFaults() {
 	w.planFault()
 }
 
-// tellFaults passes an event at a node to the faults, and carries out their action.
+// tellFaults passes an event at a node to the fault driver, and carries out the action of the fault driver.
 func (w *world) tellFaults(what port.HookKind, id nodes.ID, kind uint8) {
 	if w.FaultDriver != nil {
 		w.tellFaultsOf(port.Hook{Node: id, What: what, Kind: kind})
 	}
 }
 
-// between tells the faults that a node is in the middle of an input.
+// between tells the fault driver that a node is in the middle of handling an input.
 func (w *world) between(p *nodes.Process, done int) {
 	w.tellFaultsOf(port.Hook{Node: p.ID(), What: port.OnMidInput, Done: done})
 }
 
-// tellFaultsOf is tellFaults with a whole Hook.
+// tellFaultsOf does the work of tellFaults, given a whole Hook.
 func (w *world) tellFaultsOf(m port.Hook) {
 	if w.FaultDriver == nil || w.stopped {
 		return
@@ -240,7 +240,7 @@ func (w *world) crash(p *nodes.Process) {
 		switch c := w.lab.Client(p.ID(), int32(r)); {
 		case c.Inside:
 			w.open--
-		case c.Left: // it died between exit and release
+		case c.Left: // the node died between exit and release
 		case p.Client(w.lab.Resources[r].Instance) != nodes.Idle:
 			w.servedCold(c.Count)
 			w.open--
@@ -251,12 +251,12 @@ func (w *world) crash(p *nodes.Process) {
 	w.lives[p.ID()]++
 	p.Crash()
 	w.loseInbox(p.ID())
-	delete(w.clocks, p.ID()) // a new process begins with a right clock
+	delete(w.clocks, p.ID()) // a new process begins with a correct clock
 	w.nodeDown(p.ID())
-	w.resume(p.ID()) // the events that it missed are void
+	w.resume(p.ID()) // only ends the pause: the events that the node missed are void
 }
 
-// restart brings a node up again. Its clients begin again.
+// restart brings a node up again. Its clients begin to request again.
 func (w *world) restart(p *nodes.Process, amnesia bool) {
 	if p.Up() {
 		return

@@ -7,20 +7,20 @@ import (
 	"turnstile/nodes/row"
 )
 
-// detectors are the failure detectors of a run. They never come to rest, so their events are counted apart: a
+// detectors are the failure detectors of a run. They never stop sending, so their events are counted apart: a
 // run is over, or has stalled, when no other event is left, and every detector is right about every node.
 type detectors struct {
-	instances []bool // by instance: it is a detector; nil: the run has no detectors
-	oracle    int32  // the instance that the world tells; -1: none
-	delay     int64  // how long after a crash or a restart it is told
+	instances []bool // by instance: whether it is a detector; nil: the run has no detectors
+	oracle    int32  // the oracle: the detector that the simulator tells who is up; -1: the run has none
+	delay     int64  // how long after a crash or a restart the oracle is told
 
-	silenced bool   // detectors handle no more messages and timers
+	silenced bool   // detectors no longer handle messages and timers
 	idling   int    // planned messages and timers of detectors
-	alone    uint64 // steps since an event of another instance was planned
+	alone    uint64 // steps since an event of another instance was last planned
 
-	down      []bool      // by node
+	down      []bool      // by node: whether it is down
 	suspected []nodes.Set // by node: the nodes that it suspects
-	wrong     int         // number of wrong opinions: of a node up but suspected, or down but not
+	wrong     int         // number of wrong opinions: that a node up is down, or that a node down is up
 }
 
 func newDetectors(stack *row.Stack) detectors {
@@ -41,9 +41,9 @@ func newDetectors(stack *row.Stack) detectors {
 func (d *detectors) detects(instance int32) bool { return d.instances != nil && d.instances[instance] }
 
 // idle reports whether only events of detectors are left, and all detectors are right, so nothing new can
-// happen. Some are never right, since messages take longer than their timeouts; they get as many steps as the
-// patience allows. If no request is open, idle instead silences the detectors, so their messages on the way
-// can arrive.
+// happen. Some detectors are never right, since messages take longer than their timeouts; idle waits for them
+// as many steps as the patience allows. If no request is open, idle instead silences the detectors, so their
+// messages on the way can arrive.
 func (w *world) idle() bool {
 	if w.instances == nil || w.silenced {
 		return false
@@ -64,7 +64,7 @@ func (w *world) idle() bool {
 func (w *world) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	w.lab.Suspect(by, of, instance, suspects)
 	if w.instances == nil || of < 0 || int(of) >= len(w.down) {
-		return // a test's own detector
+		return // the failure detector of a test
 	}
 	changed := false
 	if suspects {
@@ -81,8 +81,8 @@ func (w *world) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	}
 }
 
-// nodeDown updates the detectors for a node that goes down, and nodeUp for one that comes up again, at first
-// without suspicions.
+// nodeDown updates the detectors for a node that goes down. nodeUp does so for a node that comes up again,
+// whose detector then suspects nobody.
 func (w *world) nodeDown(id nodes.ID) {
 	if w.instances == nil {
 		return
@@ -107,7 +107,7 @@ func (w *world) nodeUp(id nodes.ID) {
 	}
 }
 
-// wrongOf returns about how many others the detector of a node is wrong.
+// wrongOf returns the number of other nodes about which the detector of a node is wrong.
 func (w *world) wrongOf(id nodes.ID) (n int) {
 	for of, down := range w.down {
 		if nodes.ID(of) != id && down != w.suspected[id].Has(nodes.ID(of)) {
@@ -117,8 +117,8 @@ func (w *world) wrongOf(id nodes.ID) (n int) {
 	return n
 }
 
-// nodeChanged updates wrong for the other nodes after a node went down or up, and plans to tell them if the
-// detector is an oracle.
+// nodeChanged updates w.wrong for the other nodes after a node went down or up. If the detector is an oracle,
+// it also plans to tell these nodes.
 func (w *world) nodeChanged(id nodes.ID) {
 	for by := range w.processes {
 		switch by := nodes.ID(by); {

@@ -7,13 +7,13 @@
 // measures and checks apply to it. It guarantees:
 //
 //   - Equal options give equal histories, byte for byte, on every architecture, unless the run is
-//     interrupted. Each random decision is a hash of the seed and its purpose: one node more, or one fault
-//     fewer, changes no other decision.
-//   - Events happen in the order of time; of equal times, the one planned first comes first. Only messages,
-//     timers, critical sections, thinking and polls take time.
+//     interrupted. Each random decision is a hash of the seed and its purpose: adding a node or removing a
+//     fault changes no other decision.
+//   - Events happen in the order of time; of events with equal times, the event planned first comes first.
+//     Only messages, timers, critical sections, thinking and polls take time.
 //   - Messages of one link arrive in the order sent, unless Reordering is set.
-//   - A message is lost unless its receiver stays up from when it was sent until it is handled. It arrives
-//     after its latency, and may then wait for the application of its node: see [workload.Receive].
+//   - A message is lost unless its receiver stays up from its sending to its handling. It arrives after its
+//     latency, and may then wait for the application of its node: see [workload.Receive].
 //   - When an assumption about the system is broken (a message is lost, a node crashes), an event records it,
 //     so a check can tell what an algorithm did outside its model.
 //   - A machine that panics ends the run with a [Panic]. The history has all that happened before.

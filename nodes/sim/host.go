@@ -35,7 +35,7 @@ func (w *world) Broadcast(p *nodes.Process, e *nodes.Effect) {
 	w.tellFaults(port.OnSend, from, e.Kind)
 }
 
-// count counts a message by its deliveries and its publishes.
+// count counts a message by its deliveries (one per receiver) and by its publishes.
 func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 	if !w.detects(e.Instance) && !w.heartbeats[e.Kind] {
 		w.sent += uint64(deliveries)
@@ -77,7 +77,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	}
 }
 
-// drop counts a message for an instance of a node that is lost.
+// drop counts a lost message for an instance of a node.
 func (w *world) drop(to nodes.ID, instance int32) {
 	if !w.detects(instance) {
 		w.dropped++
@@ -141,8 +141,8 @@ func (w *world) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
 	w.suspect(p.ID(), e.To, e.Instance, suspects)
 }
 
-// deliver hands a message to its node, which may have gone down or restarted since it was sent. If the
-// application of the node does not receive now, the message waits.
+// deliver hands a message to its receiver, which may have gone down or restarted since the message was sent.
+// If the application of the receiver does not take in messages now, the message waits.
 func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	switch {
 	case !there:
@@ -163,7 +163,7 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	}
 }
 
-// arrived counts a message as no longer on its way.
+// arrived updates the counts of messages on their way: a message is no longer one of them.
 func (w *world) arrived(e *event) {
 	if w.detects(e.input.Instance) {
 		w.idling--
@@ -178,8 +178,8 @@ func (w *world) lose(e *event) {
 	w.noteLoss(e.to, e.input.From, e.input.Instance, e.kind, uint32(e.local))
 }
 
-// attend has a node handle the messages in its inbox that its application receives now. A fault may take the
-// node down or pause it meanwhile.
+// attend has a node handle the messages in its inbox, as far as its application takes in messages now. A
+// fault may take the node down or pause it meanwhile.
 func (w *world) attend(p *nodes.Process) {
 	inbox := &w.inboxes[p.ID()]
 	for !inbox.Empty() && p.Up() {

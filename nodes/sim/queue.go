@@ -6,16 +6,16 @@ import (
 	"turnstile/nodes"
 )
 
-// An event is planned for a time.
+// An event is something that is planned for a time.
 type event struct {
 	what  eventKind
-	kind  uint8       // of message
+	kind  uint8       // the kind of the message
 	void  bool        // cancelled
 	late  bool        // postponed once, since its node was paused or had just resumed
-	to    nodes.ID    // its node
+	to    nodes.ID    // the node at which the event happens
 	life  uint32      // w.lives of the node when this was planned: after a crash the event is void
-	local int64       // of a timer: the due time by the clock of the node; see also planStep and noteLoss
-	input nodes.Input // for that node to handle
+	local int64       // for a timer: the due time by the node's clock; other uses: see planStep and noteLoss
+	input nodes.Input // what the node then handles
 }
 
 // An eventKind is the kind of an event.
@@ -35,34 +35,35 @@ const (
 	toFault                     // a fault begins or is healed
 )
 
-// A queue holds events until their time: the earliest comes first; of equal times, the one added first. No
-// event may be added for a time before now, the time of the event taken last.
+// A queue holds events until their time: the earliest event comes first; of events with equal times, the
+// event added first. No event may be added for a time before now, which is the time of the event taken last.
 //
 // It is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 37(2), 1990) on times as numbers of base 64. An
 // event lies at the level of the highest digit in which its time differs from now, in the slot of that digit:
-// the earliest event is in the lowest slot of the lowest level. When now comes to the times of a slot, its
-// events move to lower levels, each at most once to any. So the cost of an event hardly depends on their
-// number. Events of one time are in one slot, and each slot keeps the order in which they were added.
+// the earliest event is in the lowest slot of the lowest level. When now reaches the times of a slot, the
+// events of this slot move to lower levels. An event moves to each level at most once. So the cost of an
+// event hardly depends on their number. Events of one time are in one slot, and each slot keeps the order in
+// which they were added.
 type queue struct {
 	now    int64
 	size   int
 	levels uint16                       // a bit for each level that holds events
 	used   [levels]uint64               // by level: a bit for each slot that holds events
-	slots  [levels][1 << digitBits]slot // valid if the bit in used is set
+	slots  [levels][1 << digitBits]slot // a slot is valid if its bit in used is set
 	places []place
-	events []event // by place
+	events []event // by the index of their place
 	free   []uint32
-	taken  uint32 // the place of the event taken last: it is not free yet
+	taken  uint32 // the index of the event taken last, which is not free yet
 }
 
 // A slot is a list of places.
 type slot struct{ first, last uint32 }
 
-// A place refers to an event that waits for its time. It is stored apart from the event, so that moving an
-// event touches little memory.
+// A place refers to an event in the queue. It is stored apart from the event, so that moving an event touches
+// little memory.
 type place struct {
 	at   int64
-	next uint32 // in its slot, unless it is the last
+	next uint32 // the next place in the slot, unless this place is the last one
 }
 
 const (
@@ -71,7 +72,7 @@ const (
 )
 
 func newQueue() queue {
-	return queue{places: make([]place, 1), events: make([]event, 1)} // one counts as taken
+	return queue{places: make([]place, 1), events: make([]event, 1)} // the first element counts as taken
 }
 
 func (q *queue) empty() bool { return q.levels == 0 }
@@ -110,7 +111,7 @@ func (q *queue) add(at int64) *event {
 // put appends a place to the slot of its time.
 func (q *queue) put(i uint32, at uint64) {
 	level := uint(bits.Len64((at^uint64(q.now))|1)-1) / digitBits
-	digit := at >> (level * digitBits % 64) % (1 << digitBits) // no shift is by more
+	digit := at >> (level * digitBits % 64) % (1 << digitBits) // % 64 only tells the compiler that this fits
 	s := &q.slots[level][digit]
 	if q.used[level]>>digit&1 != 0 {
 		q.places[s.last].next = i
@@ -133,7 +134,7 @@ func (q *queue) take() (int64, *event) {
 	switch {
 	case i == s.last:
 		q.clear(level, digit)
-	case level == 0: // where all events of a slot have one time
+	case level == 0: // all events of a slot of level 0 have the same time
 		s.first = q.places[i].next
 	default:
 		q.clear(level, digit)
@@ -153,8 +154,8 @@ func (q *queue) clear(level, digit int) {
 	}
 }
 
-// spread sets now to the earliest time in a slot that was cleared. It returns the first place of that time
-// and moves all others to lower levels.
+// spread sets now to the earliest time in a slot that was cleared. It returns the first place with that time
+// and moves all other places to lower levels.
 func (q *queue) spread(s slot) (earliest uint32) {
 	earliest = s.first
 	least := q.places[earliest].at
@@ -166,7 +167,7 @@ func (q *queue) spread(s slot) (earliest uint32) {
 	}
 	q.now = least
 	for i, more := s.first, true; more; {
-		p := q.places[i] // put may change it
+		p := q.places[i] // a copy, since put may change the place
 		more = i != s.last
 		if i != earliest {
 			q.put(i, uint64(p.at))

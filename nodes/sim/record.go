@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// record records an event at the current time. It keeps events of one time until the time has passed; then
+// record records an event at the current time. It keeps all events of a time until this time has passed; then
 // flush sorts them.
 func (w *world) record(e history.Event) {
 	e.At = w.now
@@ -22,7 +22,7 @@ func (w *world) record(e history.Event) {
 	}
 }
 
-// counted reports whether a Counted follows an event.
+// counted reports whether an event Counted follows a given event.
 func counted(e *history.Event) bool {
 	switch e.Kind {
 	case history.FaultBegan, history.FaultHealed:
@@ -33,7 +33,8 @@ func counted(e *history.Event) bool {
 	return false
 }
 
-// flush gives the folds the events of one time, in the order in which the logs of processes would be merged.
+// flush gives the folds the events of the time that has passed, in the order in which the logs of real
+// processes would be merged.
 func (w *world) flush() {
 	if len(w.moment) > 1 {
 		slices.SortStableFunc(w.moment, func(a, b history.Event) int { return cmp.Compare(a.Node, b.Node) })
@@ -66,8 +67,8 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, n
 	w.traced++
 }
 
-// noteAsks marks the first message that a node has sent for a request: the first of its messages recorded
-// since since.
+// noteAsks marks the first message that a node has sent for a request: the first message of the node from the
+// index since of the trace on.
 func (w *world) noteAsks(id nodes.ID, instance int32, since uint64) {
 	for at := since; w.Trace && at < w.traced; at++ {
 		if m := &w.trace[at&(w.keeps-1)]; m.Sent && m.Node == id && m.Instance == uint16(instance) {
@@ -85,8 +86,9 @@ func (w *world) noteLoss(to, from nodes.ID, instance int32, kind uint8, number u
 	}
 }
 
-// brokeFor records that an assumption is broken by a fault of a message of an instance, except of a failure
-// detector: a lost heartbeat breaks no assumption of an algorithm, only a wrong suspicion does.
+// brokeFor records that a fault has hit a message of an instance, and so broken an assumption. It ignores
+// messages of failure detectors: the loss of a heartbeat breaks no assumption of an algorithm, only a wrong
+// suspicion does.
 func (w *world) brokeFor(instance int32, need nodes.Assumption) {
 	if !w.detects(instance) {
 		w.lab.Break(need)
@@ -96,7 +98,7 @@ func (w *world) brokeFor(instance int32, need nodes.Assumption) {
 // close gives the folds the remaining events, and the logs of all nodes.
 func (w *world) close() {
 	w.flush()
-	logs := w.lab.Logs(func(yield func(history.MessageRecord) bool) { // the oldest first
+	logs := w.lab.Logs(func(yield func(history.MessageRecord) bool) { // the oldest message first
 		for i := range w.trace {
 			if !yield(w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]) {
 				return

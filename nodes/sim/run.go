@@ -23,32 +23,32 @@ import (
 // Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, unless
 // the run is interrupted.
 type Options struct {
-	Stack    *row.Stack // of every node
+	Stack    *row.Stack // the instances that every node runs
 	Workload workload.Workload
 	Seed     uint64
 
-	Warmup time.Duration // before measuring
-	// WarmupLimit, if not zero, extends the warm-up of a run with a Duration until no client waits for its
-	// first or second entry, but at most to this time.
+	Warmup time.Duration // the time before measuring begins
+	// WarmupLimit, if not zero, extends the warm-up of a run with a Duration until no client waits for its first
+	// or second entry, but at most until this time.
 	WarmupLimit time.Duration
-	Duration    time.Duration // of measuring; zero: until Entries
-	Entries     uint64        // requests in all, warm-up included; zero: for Duration
+	Duration    time.Duration // how long the run is measured; zero: the run ends after Entries
+	Entries     uint64        // requests in all, including warm-up; zero: the run ends after Duration
 
-	Latency     time.Duration    // of every message, without a Shaper
+	Latency     time.Duration    // latency of every message, if there is no Shaper
 	Shaper      nodes.Shaper     // decides which messages arrive, and when
 	Reordering  bool             // messages of one link may arrive in any order
-	Multicast   bool             // a broadcast is one publish
+	Multicast   bool             // a broadcast counts as one publish
 	FaultDriver port.FaultDriver // carries out faults; nil: no faults
-	Trace       bool             // record all messages, numbered from 1, and which are lost
-	Counts      bool             // record numbers of messages, at faults and where measuring begins and ends
+	Trace       bool             // record all messages, numbered from 1, and which of them are lost
+	Counts      bool             // record message counts at the begin and end of each fault and of measuring
 
 	// Patience is how many messages and timers in all may be handled without an entry while a client waits,
-	// before the run counts as stalled; zero: plenty for each node. It ends runs in which messages circulate,
-	// or are sent again, for ever.
+	// before the run counts as stalled; zero: the constant plenty for each node. Patience ends runs in which
+	// messages circulate or are resent for ever.
 	Patience uint64
 
 	Interrupt <-chan struct{} // closed to end the run at once; nil: never
-	Beat      *atomic.Uint64  // counts up as long as handlers return; may be nil
+	Beat      *atomic.Uint64  // incremented as long as handlers return; may be nil
 }
 
 // check returns what is wrong with the options.
@@ -61,8 +61,8 @@ func (o *Options) check() error {
 
 // A Result is the result of a simulated run, beside its history.
 type Result struct {
-	Stall      stall.Reports // of each instance; nil: the run did not stall
-	Cut        error         // why the run ended early: ErrInterrupted, a Panic, or it was too large; else nil
+	Stall      stall.Reports // a report of each instance; nil: the run did not stall
+	Cut        error         // why the run ended early: ErrInterrupted, a Panic, or its size; nil: it did not
 	Deliveries uint64        // messages handled, except by failure detectors
 }
 
@@ -72,14 +72,14 @@ var ErrInterrupted = errors.New("interrupted")
 // errTooLong ends a run whose times might overflow.
 var errTooLong = errors.New("more than 100 years have passed: take fewer entries or shorter times")
 
-// mostPending is how many planned events a run may hold. They take some three gigabytes.
+// mostPending is how many planned events a run may hold. So many events take some three gigabytes.
 const mostPending = 1 << 25
 
-// watchEvery is the number of events between checks whether the run must end. It is small, since each event
-// may send a message to every node.
+// watchEvery is the number of events between two checks whether the run must end. It is small, since each
+// event may send a message to every node.
 const watchEvery = 64
 
-// plenty is the default patience, for each node.
+// plenty is the default of Options.Patience per node.
 const plenty = 100_000
 
 // Run makes a simulated run, and gives its history to folds while it goes on.
@@ -127,7 +127,7 @@ func (w *world) begin() {
 	}
 }
 
-// steady returns how many entries warm up a run that ends by entries.
+// steady returns after how many entries a run that ends by entries is warm.
 func (w *world) steady() uint64 {
 	if w.brief() {
 		return 0
@@ -150,7 +150,8 @@ func (w *world) loop() {
 			w.ask()
 		}
 		if w.stopped && w.open == 0 {
-			// From here circulating messages, and runs without clients, would go on for ever: they stop.
+			// From here on, circulating messages and runs without clients would go on for ever, so nodes stop
+			// handling.
 			w.parked = w.Stack.Circulates() || len(w.lab.Resources) == 0
 			w.silenced, w.last = true, max(1, cmp.Or(w.last, w.steps))
 			if w.endFaults(); w.cut != nil {
@@ -179,9 +180,9 @@ func (w *world) loop() {
 	}
 }
 
-// endless reports whether messages still go on long after all requests are over. Some algorithms ask a node
-// that is down for ever: after 1000 steps for each node timers no longer run out, so the messages on their
-// way end.
+// endless reports whether messages are still sent long after all requests are over. Some algorithms keep
+// asking a node that is down: after 1000 steps for each node, timers no longer run out, so that no such
+// messages are sent.
 func (w *world) endless() bool {
 	if w.last == 0 || w.open > 0 || w.parked {
 		return false
@@ -191,15 +192,15 @@ func (w *world) endless() bool {
 	return after > 10_000*total
 }
 
-// stuck reports whether a client waits, and so many steps passed without an entry that none will come. An
-// algorithm that retries rarely makes few steps; for it the messages of detectors count as well, unless a
-// client is inside or a fault is not over.
+// stuck reports whether a client waits, and so many steps have passed without an entry that no entry will
+// come. An algorithm that retries rarely makes few steps; for such an algorithm the messages of detectors
+// count as well, unless a client is inside or a fault is not over.
 func (w *world) stuck() bool {
 	if w.waiting == 0 {
 		return false
 	}
 	idle, total := w.steps-w.moved, uint64(len(w.processes))
-	if idle <= w.short { // as nearly always
+	if idle <= w.short { // nearly always so
 		return false
 	}
 	return idle > w.Patience || idle > 100*total && w.beats > w.Patience+4000*total*total &&
@@ -227,11 +228,11 @@ func (w *world) watch() error {
 func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Stack.Circulates()) }
 
 // stalled ends the run with a report of each instance. steps is how many messages and timers were handled
-// since the last entry; 0: no event is left.
+// since the last entry; 0: the run stalled because no event was left.
 func (w *world) stalled(steps uint64) {
 	for i, in := range w.Stack.Instances() {
 		if in.Kind == nodes.Detection {
-			continue // no client waits for it
+			continue // no client waits for a failure detector
 		}
 		status := make([]*nodes.NodeStatus, len(w.processes))
 		for id := range w.processes {
@@ -248,8 +249,8 @@ func (w *world) stalled(steps uint64) {
 	w.lab.Mark(history.Stalled, int64(steps))
 }
 
-// plan returns a new event at a node and a time, for the caller to fill in. It is void if the node crashes
-// before.
+// plan returns a new event at a node and a time, for the caller to fill in. The event is void if the node
+// crashes before this time.
 func (w *world) plan(at int64, what eventKind, to nodes.ID) *event {
 	e := w.queue.add(at)
 	e.what, e.to, e.life, e.void, e.late = what, to, w.lives[to], false, false
@@ -275,7 +276,7 @@ func (w *world) carryOut(e *event) {
 		}
 	case toRelease:
 		if c := w.lab.Client(e.to, w.lab.Resource(e.input.Instance)); there && c.Count == e.input.Gen &&
-			p.Client(e.input.Instance) == nodes.Inside { // else it was revoked
+			p.Client(e.input.Instance) == nodes.Inside { // otherwise the critical section was revoked
 			if w.lab.Step(p, e.input.Instance) {
 				w.planStep(e.to, e.input.Instance, e.local)
 			} else {
@@ -322,7 +323,7 @@ func (w *world) feed(p *nodes.Process, in *nodes.Input) {
 // A Panic ends a run in which a machine panics or breaks its contract.
 type Panic struct {
 	Node  nodes.ID
-	At    time.Duration // of the run
+	At    time.Duration // time since the run began
 	Text  string
 	Where string // the line of the machine, as in lamport.go:57; empty if unknown
 }
@@ -335,15 +336,15 @@ func (p *Panic) Error() string {
 	return text
 }
 
-// catch, deferred, ends the run if a machine panics.
+// catch ends the run if a machine panics. It must be deferred.
 func (w *world) catch() {
 	if text := recover(); text != nil {
 		w.cut = &Panic{Node: w.turn, At: time.Duration(w.now), Text: fmt.Sprint(text), Where: machineLine()}
 	}
 }
 
-// machineLine returns the line of the machine that panics: the first in the call stack outside the Go runtime
-// and the core. It is empty if the host itself panicked.
+// machineLine returns the line at which a machine panics: the first line of the call stack outside the Go
+// runtime and the core. It is empty if the host itself panicked.
 func machineLine() string {
 	callers := make([]uintptr, 32)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])

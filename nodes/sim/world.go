@@ -15,40 +15,40 @@ type world struct {
 	Options
 	detectors
 	dice       chance.Dice
-	n          int // clients
+	n          int // number of clients
 	processes  []nodes.Process
 	lab        lab.Lab
 	ofResource []chance.Dice        // dice of the clients of each resource
-	loads      []*workload.Workload // of the clients of each resource
-	arrivals   []arrival            // of clients, by node, then resource
+	loads      []*workload.Workload // by resource: the workload of its clients
+	arrivals   []arrival            // the requests of clients, by node, then resource
 	choices    []uint32             // number of choices of machines, by node, then instance
-	perNode    int                  // instances
-	lives      []uint32             // how often each node went down or came up again: even while it is up
-	nets       []uint8              // of each kind
-	heartbeats []bool               // which kinds are heartbeats
-	packet     nodes.Packet         // the current one
-	links      *nodes.Links         // nil: all messages take latency
-	weighs     bool                 // packets have Bytes
-	buffer     []byte               // of an encoded message
-	latency    int64                // of all messages, without links
+	perNode    int                  // number of instances at each node
+	lives      []uint32             // by node: how often it went down or came up again; even while it is up
+	nets       []uint8              // by kind of message: its network
+	heartbeats []bool               // by kind of message: whether it is a heartbeat
+	packet     nodes.Packet         // the packet that is sent now
+	links      *nodes.Links         // nil: all messages take the field latency
+	weighs     bool                 // the Shaper needs the sizes of packets
+	buffer     []byte               // for an encoded message
+	latency    int64                // of all messages, if links is nil
 	queue      queue
-	inboxes    []workload.Inbox[event] // of the nodes; nil: messages are handled as they arrive
-	missed     map[nodes.ID][]missed   // events of paused nodes
+	inboxes    []workload.Inbox[event] // by node; nil: messages are handled as they arrive
+	missed     map[nodes.ID][]missed   // by paused node: the events that it missed
 	resumed    nodes.Set               // nodes that resumed at resumedAt
 	resumedAt  int64
-	clocks     map[nodes.ID]skew.Clock // clocks that were set
+	clocks     map[nodes.ID]skew.Clock // by node: its clock, if a fault has set it
 	turn       nodes.ID                // the node that handles the current input
 	now        int64
 	folds      []history.Fold
 	moment     []history.Event // events of the current time, not given to folds yet
 	entries    uint64
 	inflight   int // messages on their way
-	open       int // requests that are not over
-	waiting    int // open requests that are not inside
+	open       int // requests that are issued and not over
+	waiting    int // requests that are issued but have not entered
 	issued     uint64
 	drawn      uint64 // sequential load: nodes drawn so far
 	handled    uint64
-	sent       uint64 // messages, except heartbeats
+	sent       uint64 // messages sent, except heartbeats
 	dropped    uint64
 	asked      asked // sequential load: the current request
 	trace      []history.MessageRecord
@@ -58,35 +58,35 @@ type world struct {
 	frozen     bool   // exclusion was violated: the trace keeps the messages before it
 	steps      uint64 // messages and timers handled, except by failure detectors
 	moved      uint64 // steps at the latest entry, or when a client began to wait
-	short      uint64 // so many steps without an entry are never a stall
+	short      uint64 // after so few steps without an entry the run never counts as stalled
 	last       uint64 // steps when the last request was over
 	beats      uint64 // messages of failure detectors handled since moved was set
 	stopped    bool   // no more requests are issued
-	measuring  bool   // Measuring is marked
+	measuring  bool   // the event Measuring is recorded
 	warmup     warmup
-	ended      bool // Stopped is marked
+	ended      bool // the event Stopped is recorded
 	parked     bool // nodes handle no more messages, timers or campaigns
 	expired    bool // timers no longer run out
 	stall      stall.Reports
 	cut        error
 }
 
-// An arrival is the next request of a client or, if made, the latest.
+// An arrival is the next request of a client or, if made is set, its latest request.
 type arrival struct {
 	over bool  // no request is planned any more
-	made bool  // the request due at due was made
+	made bool  // the request has been made
 	due  int64 // when the request is or was due
 }
 
-// asked is a request of the sequential load, made when all was at rest.
+// asked is a request of the sequential load, made when all nodes were at rest.
 type asked struct {
 	open bool
 	node nodes.ID
-	sent uint64 // messages before it
+	sent uint64 // number of messages sent before the request
 }
 
-// How many of the latest messages of all nodes the trace keeps: for the story of a violation, and with
-// Options.Trace, which takes 200 MB. Both are powers of two.
+// How many of the latest messages of all nodes the trace keeps: traceLen by default, for the story of a
+// violation; mostTrace with Options.Trace, which takes 200 MB. Both are powers of two.
 const (
 	traceLen  = 4096
 	mostTrace = 1 << 23
@@ -141,7 +141,7 @@ func newWorld(o Options) *world {
 	return w
 }
 
-// choose answers Env.Choose.
+// choose draws the answer to Env.Choose.
 func (w *world) choose(id nodes.ID, instance int32, n int) int {
 	count := &w.choices[int(id)*w.perNode+int(instance)]
 	*count++
@@ -155,14 +155,14 @@ func (w *world) arrival(id nodes.ID, r int32) *arrival {
 
 // A warmup is the state of an adaptive warm-up.
 type warmup struct {
-	cold     int  // clients that wait for one of their first workload.SteadyEntries entries
+	cold     int  // number of clients that wait for one of their first workload.SteadyEntries entries
 	extended bool // Warmup is over, but some clients are cold
 }
 
 // adaptive reports whether the clients decide how long the warm-up takes.
 func (o *Options) adaptive() bool { return o.WarmupLimit > o.Warmup && o.Duration > 0 }
 
-// planWindow plans when measuring begins and, unless that is adaptive, ends.
+// planWindow plans when measuring begins and, unless the warm-up is adaptive, when it ends.
 func (w *world) planWindow() {
 	if w.Duration == 0 {
 		return
@@ -173,8 +173,8 @@ func (w *world) planWindow() {
 	}
 }
 
-// asksCold and servedCold count the clients that are still in their warm-up, as a request begins and as it is
-// served. request is its number among the requests of its client.
+// asksCold updates the number of cold clients when a request begins, and servedCold when it is served.
+// request is its number among the requests of its client.
 func (w *world) asksCold(request uint32) {
 	if request <= workload.SteadyEntries {
 		w.warmup.cold++
@@ -190,7 +190,8 @@ func (w *world) servedCold(request uint32) {
 	}
 }
 
-// warm ends the warm-up, or extends it if clients are cold. Its time is over.
+// warm is called when the time of the warm-up is over. It ends the warm-up, or extends it if clients are
+// cold.
 func (w *world) warm() {
 	switch {
 	case w.measuring:

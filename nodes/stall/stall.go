@@ -13,12 +13,12 @@ import (
 
 // A Report says why a cluster makes no progress.
 type Report struct {
-	Instance string     `yaml:"instance,omitempty"` // number and name; empty: the first
+	Instance string     `yaml:"instance,omitempty"` // number and name of the instance; empty: the first instance
 	Clients  int        `yaml:"clients"`            // how many nodes have clients; the rest are servers
 	Waits    []Wait     `yaml:"waits,flow,omitempty"`
 	Circle   []nodes.ID `yaml:"circle,flow,omitempty"` // a cycle of waits, the first node again at the end
 
-	States []*nodes.NodeStatus `yaml:"states"` // nil: the node did not answer
+	States []*nodes.NodeStatus `yaml:"states"` // by node; nil: the node did not answer
 }
 
 // A Wait is an edge of the wait-for graph: From waits for To, either directly (By: None) or because To has
@@ -29,8 +29,8 @@ type Wait struct {
 	By   nodes.ID `yaml:"by"`
 }
 
-// Of returns the report of a cluster from the states of its nodes. A state is nil if the node did not answer.
-// The first n nodes have clients.
+// Of returns the report of a cluster, given the states of its nodes. A state is nil if the node did not
+// answer. The first n nodes have clients.
 func Of(states []*nodes.NodeStatus, n int) Report {
 	graph := waitsFor(states)
 	r := Report{Clients: n, Circle: findCycle(graph, len(states)), States: states}
@@ -43,7 +43,7 @@ func Of(states []*nodes.NodeStatus, n int) Report {
 // String prints the report.
 func (r Report) String() string { return r.Short(math.MaxInt, "") }
 
-// Short prints the report with at most so many waits and states, and says where the rest is.
+// Short prints the report with no more than most waits and states, and refers to where for the rest.
 func (r Report) Short(most int, where string) string {
 	var b strings.Builder
 	line := func(i, all int, format string, args ...any) {
@@ -71,7 +71,7 @@ func (r Report) Short(most int, where string) string {
 	return b.String()
 }
 
-// InCircle is the line that names the nodes of the circle; empty without a circle.
+// InCircle returns the line that names the nodes of the circle; empty if there is no circle.
 func (r Report) InCircle() string {
 	var ids []string
 	for _, id := range r.Circle {
@@ -83,7 +83,7 @@ func (r Report) InCircle() string {
 	return "They wait in a circle: " + strings.Join(ids, " -> ") + "\n"
 }
 
-// Name names a node, or a server.
+// Name returns the name of a node: node 0, or server 5.
 func (r Report) Name(id int) string {
 	if id < r.Clients {
 		return fmt.Sprintf("node %d", id)
@@ -113,7 +113,7 @@ type Reports []Report
 // String prints the reports, one after the other.
 func (r Reports) String() string { return r.Short(math.MaxInt, "") }
 
-// Short prints the reports with at most so many waits and states each, and says where the rest is.
+// Short prints the reports with no more than most waits and states each, and refers to where for the rest.
 func (r Reports) Short(most int, where string) string {
 	var b strings.Builder
 	for _, one := range r {
@@ -129,7 +129,7 @@ func (w Wait) String() string {
 	return fmt.Sprintf("%d -> %d (which has the permission of %d)", w.From, w.To, w.By)
 }
 
-// waitsFor returns the wait-for graph, by the node that waits.
+// waitsFor returns the edges of the wait-for graph, by the node that waits.
 func waitsFor(states []*nodes.NodeStatus) map[nodes.ID][]Wait {
 	graph := map[nodes.ID][]Wait{}
 	for id, s := range states {

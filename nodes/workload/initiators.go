@@ -36,8 +36,8 @@ func TheseInitiate(all ...nodes.ID) Initiators {
 // come before it.
 const CampaignAfter = 5 * time.Millisecond
 
-// NextCampaign returns when the initiators campaign next after a time, in nanoseconds since the run began, or
-// Never. A negative time is before the run.
+// NextCampaign returns the time of the first campaign of the initiators after a given time, in nanoseconds
+// since the run began, or Never. A negative time is before the run.
 func (w *Workload) NextCampaign(after int64) int64 {
 	const first = int64(CampaignAfter)
 	switch every := int64(w.CampaignEvery); {
@@ -105,7 +105,7 @@ func drawn(d chance.Dice, n, k int) (all []nodes.ID) {
 	for id := range nodes.ID(n) {
 		all = append(all, id)
 	}
-	for at := range k { // the first k of a shuffle
+	for at := range k { // only the first k steps of a shuffle
 		with := at + d.Below(chance.Roll{Purpose: chance.ForNode, Count: uint64(at) + 1}, n-at)
 		all[at], all[with] = all[with], all[at]
 	}
@@ -119,6 +119,6 @@ func (w *Workload) Initiates(d chance.Dice, id nodes.ID, n int) bool {
 	if w.Load != Campaign {
 		return false
 	}
-	all, _ := w.Initiators.Of(d, n) // they have been checked
+	all, _ := w.Initiators.Of(d, n) // the initiators have been checked
 	return slices.Contains(all, id)
 }

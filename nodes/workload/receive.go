@@ -9,13 +9,13 @@ import (
 	"turnstile/nodes"
 )
 
-// A Receive says when the application of a node takes in messages that have arrived: only then its machines
-// handle them. D. W. Jones (22C:116, lecture notes about distributed mutual exclusion) has three ways: an
-// agent, an interrupt, and polling. The zero value is the agent. Messages of a node to itself, requests,
-// timers and the failure detector never wait.
+// A Receive says when the application of a node takes in messages that have arrived: only then do its
+// machines handle them. D. W. Jones (22C:116, lecture notes about distributed mutual exclusion) describes
+// three ways: an agent, an interrupt, and polling. The zero value is the agent. Messages of a node to itself,
+// requests, timers and messages of the failure detector never wait.
 type Receive struct {
 	By     Receiver      // empty: Agent
-	Period time.Duration // Poll: between two polls; else 0
+	Period time.Duration // time between two polls, for Poll; else 0
 }
 
 // A Receiver is a way to receive messages.
@@ -25,21 +25,21 @@ type Receiver string
 const (
 	// Agent is a thread beside the application: it handles messages as they arrive.
 	Agent Receiver = "agent"
-	// Interrupt is an interrupt handler. It may interrupt the client while that computes. While the client is
-	// inside, interrupts are off; messages are handled when it leaves, before it asks again.
+	// Interrupt is an interrupt handler. It may interrupt the client while the client computes. While the client
+	// is inside, interrupts are off; messages are handled when the client leaves, before it requests again.
 	Interrupt Receiver = "interrupt"
 	// Handler is a handler that the application calls on its only thread, as in an event loop: not while the
-	// client is inside, and not while it computes (thinks, under a closed load). Messages are handled after
-	// it leaves, before it computes, and again after it has computed and asked.
+	// client is inside, and not while it computes (thinks, under a closed load). Messages are handled after the
+	// client leaves, before it computes, and again after it has computed and requested.
 	Handler Receiver = "handler"
-	// Poll looks for messages periodically, even while the client is inside. The first poll is drawn for each
-	// node.
+	// Poll looks for messages periodically, even while the client is inside. The time of the first poll is drawn
+	// at random for each node.
 	Poll Receiver = "poll"
 )
 
 // ReceiveForms lists what ParseReceive reads.
-const ReceiveForms = "agent (at once), interrupt (not while the client is inside), handler (nor while it " +
-	"computes) or poll:5ms (every 5 ms)"
+const ReceiveForms = "agent (at once), interrupt (not inside the critical section), handler (neither " +
+	"inside nor during the think time) or poll:5ms (every 5 ms)"
 
 // MostPeriod is the longest time between two polls.
 const MostPeriod = 24 * time.Hour
@@ -50,7 +50,7 @@ func ParseReceive(text string) (Receive, error) {
 	switch by := Receiver(by); by {
 	case Agent, Interrupt, Handler:
 		if timed {
-			return Receive{}, fmt.Errorf("%q: %s takes no time: write %[2]s, or poll:%[3]s", text, by, period)
+			return Receive{}, fmt.Errorf("%q: only poll has a time: write %s, or poll:%s", text, by, period)
 		}
 		if by == Agent {
 			by = ""
@@ -62,8 +62,8 @@ func ParseReceive(text string) (Receive, error) {
 		case err != nil:
 			return Receive{}, fmt.Errorf("%q: write how long it is from one poll to the next, as in poll:5ms", text)
 		case d <= 0 || d > MostPeriod:
-			return Receive{}, fmt.Errorf("%q: from one poll to the next it is longer than nothing, and 24h at "+
-				"most, as in poll:5ms", text)
+			return Receive{}, fmt.Errorf("%q: the time between two polls must be above 0s and at most 24h, as in "+
+				"poll:5ms", text)
 		}
 		return Receive{Poll, d}, nil
 	}
@@ -73,7 +73,7 @@ func ParseReceive(text string) (Receive, error) {
 // IsZero reports whether messages are handled as they arrive.
 func (r Receive) IsZero() bool { return r == Receive{} }
 
-// String writes it as ParseReceive reads it.
+// String writes the way as ParseReceive reads it.
 func (r Receive) String() string {
 	switch r.By {
 	case "":
@@ -90,14 +90,14 @@ func (r *Receive) Set(text string) (err error) { *r, err = ParseReceive(text); r
 // Type names the values of the flag.
 func (r *Receive) Type() string { return "way" }
 
-// MarshalText writes it as ParseReceive reads it.
+// MarshalText writes the way as ParseReceive reads it.
 func (r Receive) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote.
 func (r *Receive) UnmarshalText(text []byte) error { return r.Set(string(text)) }
 
-// Waits returns the longest that a message waits for the application, given the longest times that the client
-// is inside and computes.
+// Waits returns the longest time that a message waits for the application, given the longest times that the
+// client is inside and that it computes.
 func (r Receive) Waits(hold, think time.Duration) time.Duration {
 	switch r.By {
 	case Interrupt:
@@ -108,7 +108,7 @@ func (r Receive) Waits(hold, think time.Duration) time.Duration {
 	return r.Period
 }
 
-// nextPoll returns when a node polls next, now or later, in nanoseconds of the run.
+// nextPoll returns the time of the next poll of a node, now or later, in nanoseconds since the run began.
 func (r Receive) nextPoll(d chance.Dice, id nodes.ID, now int64) int64 {
 	period := int64(r.Period)
 	first := int64(d.Unit(chance.At(chance.ForPoll, id, 0)) * float64(period))
@@ -133,15 +133,15 @@ func (w *Workload) CheckReceive(resources int, duration time.Duration) error {
 }
 
 // An Inbox queues the messages that have arrived at a node until its application receives them, in order.
-// Hosts ask it about each message, and take out messages after any other event of the node. Times are
-// nanoseconds of the run.
+// Hosts ask the inbox about each message that arrives, and take out messages after any other event of the
+// node. Times are in nanoseconds since the run began.
 type Inbox[M any] struct {
 	how         Receive
 	dice        chance.Dice
 	node        nodes.ID
 	waiting     []M
-	due         int64 // when the application polls for them
-	since, till int64 // between them the client computes
+	due         int64 // when the application polls for the waiting messages
+	since, till int64 // the client computes between these times
 }
 
 // NewInbox returns the inbox of a node; d are the dice of the run.
@@ -153,7 +153,7 @@ func NewInbox[M any](how Receive, d chance.Dice, id nodes.ID) Inbox[M] {
 func (b *Inbox[M]) Computes(now, till int64) { b.since, b.till = now, till }
 
 // Keeps reports whether a message that arrives now has to wait: the application does not receive now, or
-// other messages wait before it. inside says whether the client is inside.
+// other messages wait already. inside says whether the client is inside.
 func (b *Inbox[M]) Keeps(now int64, inside bool) bool {
 	if len(b.waiting) > 0 {
 		return true
@@ -164,7 +164,7 @@ func (b *Inbox[M]) Keeps(now int64, inside bool) bool {
 	return b.closed(now, inside)
 }
 
-// closed reports whether what the client does keeps messages waiting.
+// closed reports whether messages must wait because the client is inside or computes.
 func (b *Inbox[M]) closed(now int64, inside bool) bool {
 	switch b.how.By {
 	case Interrupt:
@@ -175,8 +175,8 @@ func (b *Inbox[M]) closed(now int64, inside bool) bool {
 	return false
 }
 
-// Keep queues a message that arrives now. It returns when the host must call Take by polling; 0: the
-// application does not poll, or a poll is due already for an earlier message.
+// Keep queues a message that arrives now. It returns the time of the poll at which the host must call Take;
+// 0: the application does not poll, or an earlier message has to wait for the same poll.
 func (b *Inbox[M]) Keep(m M, now int64) (poll int64) {
 	if b.waiting = append(b.waiting, m); b.how.By != Poll || len(b.waiting) > 1 {
 		return 0
@@ -185,7 +185,7 @@ func (b *Inbox[M]) Keep(m M, now int64) (poll int64) {
 	return b.due
 }
 
-// Empty reports whether nothing waits.
+// Empty reports whether no message waits.
 func (b *Inbox[M]) Empty() bool { return len(b.waiting) == 0 }
 
 // Take takes out the message that has waited longest, if the application receives now.
@@ -194,7 +194,7 @@ func (b *Inbox[M]) Take(now int64, inside bool) (m M, ok bool) {
 		return m, false
 	}
 	var none M
-	m, b.waiting[0] = b.waiting[0], none // or the array would keep the message in memory
+	m, b.waiting[0] = b.waiting[0], none // so that the array does not keep the message in memory
 	if b.waiting = b.waiting[1:]; len(b.waiting) == 0 {
 		b.waiting = nil
 	}

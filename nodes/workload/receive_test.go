@@ -31,13 +31,13 @@ func TestWaysToReceive(t *testing.T) {
 		"":              `there is no way "" to receive messages: take agent (at once), interrupt`,
 		"pull:5ms":      `there is no way "pull:5ms" to receive messages: take agent`,
 		"Agent":         "take agent",
-		"handler:5ms":   "handler takes no time: write handler, or poll:5ms",
+		"handler:5ms":   "only poll has a time: write handler, or poll:5ms",
 		"poll":          "as in poll:5ms",
 		"poll:":         "as in poll:5ms",
 		"poll:5":        "as in poll:5ms",
-		"poll:0":        "longer than nothing",
-		"poll:-1ms":     "longer than nothing",
-		"poll:24h0m1ns": "24h at most",
+		"poll:0":        "above 0s",
+		"poll:-1ms":     "above 0s",
+		"poll:24h0m1ns": "at most 24h",
 	} {
 		if r, err := workload.ParseReceive(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %+v, %v; want %q", text, r, err, says)

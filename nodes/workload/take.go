@@ -10,16 +10,16 @@ import (
 	"turnstile/nodes"
 )
 
-// A Take says how many units of a resource requests take: drawn evenly from Least to Most, or all units for a
-// share Whole of the requests. Its zero value is one unit each.
+// A Take says how many units of a resource requests take: a number drawn evenly from Least to Most, or all
+// units for the share Whole of the requests. With the zero value each request takes one unit.
 type Take struct {
 	Least, Most int // zero: one
 	Whole       float64
 }
 
 // TakeForms lists what ParseTake reads.
-const TakeForms = "2 (each so many), 1..3 (drawn from the range), all or writers:0.2 (of requests that " +
-	"share takes all units, and every other one unit)"
+const TakeForms = "2 (units of each request), 1..3 (drawn for each request), all or writers:0.2 (a share " +
+	"of 0.2 takes all units, the rest take one)"
 
 // The forms of a Take that begin with a word.
 const (
@@ -34,7 +34,7 @@ func ParseTake(text string) (Take, error) {
 	}
 	if share, is := strings.CutPrefix(text, writersForm); is {
 		x, err := strconv.ParseFloat(share, 64)
-		if err != nil || !(x >= 0 && x <= 1) { // nor is it a NaN
+		if err != nil || !(x >= 0 && x <= 1) { // refuses NaN too
 			return Take{}, fmt.Errorf("%q: %q is no share of requests: write one from 0 to 1, as in writers:0.2", text,
 				share)
 		}
@@ -57,7 +57,7 @@ func ParseTake(text string) (Take, error) {
 	return Take{Least: least, Most: most}.plain(), nil
 }
 
-// plain writes one unit each as the zero value, so that equal runs are equal.
+// plain writes one unit per request as the zero value, so that equal runs are equal.
 func (t Take) plain() Take {
 	if t.Least == 1 && t.Most == 1 {
 		t.Least, t.Most = 0, 0
@@ -68,7 +68,7 @@ func (t Take) plain() Take {
 // IsZero reports whether requests take one unit each.
 func (t Take) IsZero() bool { return t == Take{} }
 
-// String writes it as ParseTake reads it.
+// String writes the Take as ParseTake reads it.
 func (t Take) String() string {
 	least, most := t.between()
 	switch {
@@ -88,13 +88,13 @@ func (t *Take) Set(text string) (err error) { *t, err = ParseTake(text); return 
 // Type names the values of the flag.
 func (t *Take) Type() string { return "units" }
 
-// MarshalText writes it as ParseTake reads it.
+// MarshalText writes the Take as ParseTake reads it.
 func (t Take) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote.
 func (t *Take) UnmarshalText(text []byte) error { return t.Set(string(text)) }
 
-// between returns the fewest and the most units of a request without Whole.
+// between returns the fewest and the most units of a request that does not take all units.
 func (t Take) between() (least, most int) { return max(1, t.Least), max(1, t.Most) }
 
 // draw returns how many units a request takes of a resource with capacity units.
@@ -129,7 +129,7 @@ func (t Take) Sizes(capacity int) (all []int) {
 func (t Take) WholeShare(capacity int) float64 {
 	switch least, most := t.between(); {
 	case capacity == 1:
-		return 0 // it is not divided
+		return 0 // a single unit is not divided
 	case t.Whole > 0:
 		return t.Whole
 	case least <= capacity && capacity <= most:
@@ -138,8 +138,8 @@ func (t Take) WholeShare(capacity int) float64 {
 	return 0
 }
 
-// Contended reports whether the clients of a configuration may want more units than it has, so that one waits
-// for another.
+// Contended reports whether the clients of a configuration may want more units than it has, so that clients
+// wait for each other.
 func (t Take) Contended(c nodes.Config) bool {
 	sizes := t.Sizes(c.Capacity())
 	return c.N > 1 && c.N*sizes[len(sizes)-1] > c.Capacity()

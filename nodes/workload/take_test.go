@@ -55,7 +55,7 @@ func TestTakesThatAreRefused(t *testing.T) {
 		"0":           "at least one unit",
 		"-1..2":       "at least one unit",
 		"3..1":        "goes backwards: write 1..3",
-		"":            "write 2 (each so many), 1..3",
+		"":            "write 2 (units of each request), 1..3",
 		"1..":         "does not say how many",
 		"some":        "does not say how many",
 		"writers:2":   "no share of requests: write one from 0 to 1",

@@ -11,15 +11,15 @@ import (
 	"turnstile/nodes"
 )
 
-// A Work is what a client does inside with shared state.
+// A Work is what a client does with shared state while it is inside.
 type Work string
 
-// The works. With every work a client reads the account when it enters, and writes it back plus one when it
-// leaves.
+// The kinds of work. With every kind a client reads the account when it enters, and writes it back, plus one,
+// when it leaves.
 const (
-	Account Work = ""        // it does no more
-	File    Work = "file"    // it writes the changed blocks of a file back, one after the other
-	Printer Work = "printer" // it prints the lines of a document, one after the other
+	Account Work = ""        // the client does nothing else
+	File    Work = "file"    // the client writes the changed blocks of a file back, one after the other
+	Printer Work = "printer" // the client prints the lines of a document, one after the other
 	// Shares: the account is the number of the next share of a job. The client takes that share, and works on
 	// it after it has left.
 	Shares Work = "shares"
@@ -28,14 +28,14 @@ const (
 // account is the name of Account.
 const account = "account"
 
-// WorkForms says what the works are.
-const WorkForms = "account (write it), file (write its blocks back), printer (print the lines of a " +
-	"document) or shares (take one of some work)"
+// WorkForms describes the kinds of work.
+const WorkForms = "account (add one to it), file (rewrite its blocks), printer (print a document) or " +
+	"shares (take the next share of a job)"
 
-// Works are the names of all works.
+// Works are the names of the kinds of work.
 var Works = []string{account, string(File), string(Printer), string(Shares)}
 
-// String returns its name.
+// String returns the name of the work.
 func (w Work) String() string { return cmp.Or(string(w), account) }
 
 // Set reads the name of a work. With Type it makes w the value of a flag.
@@ -52,8 +52,8 @@ func (w *Work) Set(name string) error {
 // Type names the values of the flag.
 func (w *Work) Type() string { return "work" }
 
-// Check normalises the name. It returns an error if no work has it, or if it does not suit a resource of so
-// many units that may be fenced.
+// Check normalises the name. It returns an error if there is no such work, or if the work does not suit a
+// resource with that many units, which may demand fence numbers.
 func (w *Work) Check(units int, fenced bool) error {
 	switch err := w.Set(w.String()); {
 	case err != nil || *w == Account:
@@ -62,13 +62,13 @@ func (w *Work) Check(units int, fenced bool) error {
 		return fmt.Errorf("work %v on a resource of %d units: several clients would spoil it together: "+
 			"give it one, as in --units 1, or leave out --work", w, units)
 	case fenced && w.Steps() > 0:
-		return fmt.Errorf("work %v on a resource that demands fence numbers: it refuses updates of the account "+
-			"alone, so leave out --fenced, or take the work %v or %v", w, Account, Shares)
+		return fmt.Errorf("--work %v: fence numbers protect only the account: leave out --fenced, or use "+
+			"--work %v or %v", w, Account, Shares)
 	}
 	return nil
 }
 
-// Steps is how many lines a document has, and how many blocks a file.
+// Steps is the number of lines of a document, and of blocks of a file.
 const Steps = 5
 
 // Steps returns how many steps the work takes inside, spread over the hold.
@@ -79,22 +79,23 @@ func (w Work) Steps() int {
 	return 0
 }
 
-// Words are what clients share beside the account: the writer of each block of a file; for a printer, in the
-// first word only, the writer of the last line.
+// Words are what clients share besides the account: for a file, the writer of each block; for a printer, the
+// writer of the last line, in the first word only.
 type Words [Steps]int64
 
 // A Stint is the work of a client in one critical section, step by step. Each step swaps one of the Words. A
-// step is spoilt if it shows another client inside: the line before belongs to another document, or the block
-// has changed since it was read.
+// step is spoilt if it shows that another client is inside: the line before belongs to another document, or
+// the block has changed since it was read.
 type Stint struct {
 	work   Work
-	mark   int64 // written by the steps of this stint only
-	finds  Words // expected by its steps, if no other client is inside
-	Done   int   // steps
-	Spoilt int   // steps of Done
+	mark   int64 // a value that only the steps of this stint write
+	finds  Words // the values that its steps find, if no other client is inside
+	Done   int   // number of steps done
+	Spoilt int   // number of steps done that were spoilt
 }
 
-// Begin returns the stint of a node in its critical section number entry, which reads the words.
+// Begin returns the stint of a node in its critical section number entry. read is the Words that the client
+// has read.
 func (w Work) Begin(id nodes.ID, entry uint64, read Words) Stint {
 	return Stint{work: w, mark: int64(id+1)<<32 | int64(uint32(entry)), finds: read}
 }
@@ -110,10 +111,10 @@ func (s *Stint) Next() (word int, value int64) {
 	return word, s.mark
 }
 
-// Swapped ends a step, which found the old value found.
+// Swapped ends a step. found is the old value of the word.
 func (s *Stint) Swapped(found int64) {
 	word, _ := s.Next()
-	first := s.work == Printer && s.Done == 0 // which may come after any other document
+	first := s.work == Printer && s.Done == 0 // a document may follow any other document
 	if found != s.finds[word] && !first {
 		s.Spoilt++
 	}
@@ -121,7 +122,8 @@ func (s *Stint) Swapped(found int64) {
 	s.Done++
 }
 
-// After returns how long after the entry the next step is due or, once the work is over, the exit.
+// After returns how long after the entry the next step is due. Once the work is over, it returns when the
+// exit is due.
 func (s *Stint) After(hold time.Duration) time.Duration {
 	if s.Over() {
 		return hold
@@ -129,7 +131,7 @@ func (s *Stint) After(hold time.Duration) time.Duration {
 	return hold * time.Duration(s.Done) / time.Duration(s.work.Steps())
 }
 
-// doneBy has, by work, its steps in singular and plural, and how other clients spoil them.
+// doneBy has, by work, a step in the singular and in the plural, and how other clients spoil it.
 var doneBy = map[Work][3]string{
 	Account: {"update", "updates", "lost"},
 	File:    {"block written back", "blocks written back", "over an update that was not read"},
@@ -137,8 +139,8 @@ var doneBy = map[Work][3]string{
 	Shares:  {"share taken", "shares taken", "taken before"},
 }
 
-// Says describes the steps done and spoilt: "10 lines printed, none of them mixed with those of another
-// document".
+// Says describes how many steps were done and spoilt: "10 lines printed, none of them mixed with those of
+// another document".
 func (w Work) Says(done, spoilt uint64) string {
 	says, of := doneBy[w], "none"
 	if spoilt > 0 {

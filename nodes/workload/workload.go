@@ -1,5 +1,6 @@
 // Package workload computes when clients request their critical section and how long they stay inside, as
-// pure functions of the seed, the node and the count. So real and simulated runs have the same workload.
+// pure functions of the seed, the node and the number of the request. So real and simulated runs have the
+// same workload.
 package workload
 
 import (
@@ -20,13 +21,13 @@ type Load string
 const (
 	Saturated  Load = "saturated"  // every node requests again as soon as it has left
 	One        Load = "one"        // node 0 alone requests, again and again
-	Sequential Load = "sequential" // one request at a time, from a node drawn at random, when all is at rest
+	Sequential Load = "sequential" // one request at a time, from a random node, when no message is under way
 	Closed     Load = "closed"     // every node thinks, requests, holds, releases and thinks again
-	Open       Load = "open"       // requests fall due at each node at a rate, even if the last has not ended
-	Campaign   Load = "campaign"   // for electors: some nodes campaign when the run begins, and nobody requests
+	Open       Load = "open"       // requests fall due at each node at a rate, even if the node still waits
+	Campaign   Load = "campaign"   // for electors: some nodes campaign when the run begins; no node requests
 )
 
-// Kind returns the kind of the rows whose runs have the load.
+// Kind returns the kind of algorithm that runs under the load.
 func (l Load) Kind() nodes.Kind {
 	if l == Campaign {
 		return nodes.Election
@@ -55,9 +56,10 @@ func ParseLoad(name string) (Load, error) {
 // A Workload is what the clients of a run do.
 type Workload struct {
 	Load  Load                `json:"load" yaml:"load"`
-	Hold  chance.Distribution `json:"hold" yaml:"hold"`   // in the critical section
-	Think chance.Distribution `json:"think" yaml:"think"` // closed: between a release and the next request
-	// Open: requests per second and node, at random (Poisson) or evenly spaced.
+	Hold  chance.Distribution `json:"hold" yaml:"hold"`   // time in the critical section
+	Think chance.Distribution `json:"think" yaml:"think"` // closed load: from a release to the next request
+	// Rate is, under an open load, the requests per second and node: at random (Poisson) or, if Evenly is set,
+	// evenly spaced.
 	Rate   float64 `json:"rate,omitempty" yaml:"rate,omitempty"`
 	Evenly bool    `json:"evenly,omitempty" yaml:"evenly,omitempty"`
 	// Work is what clients do while they are inside.
@@ -65,14 +67,14 @@ type Workload struct {
 	// Take says how many units of a resource requests take.
 	Take Take `json:"take,omitzero" yaml:"take,omitempty"`
 	// Zipf is the exponent of Zipf's distribution, by which requests choose among several resources; 0: all
-	// are equally likely.
+	// resources are equally likely.
 	Zipf float64 `json:"zipf,omitempty" yaml:"zipf,omitempty"`
 	// Receive says how the application of a node receives messages.
 	Receive Receive `json:"receive,omitzero" yaml:"receive,omitempty"`
 	// Initiators says which nodes campaign when a run under the load Campaign begins.
 	Initiators Initiators `json:"initiators,omitempty" yaml:"initiators,omitempty"`
 	// CampaignEvery is the period at which initiators that are up campaign again, Campaigns times in all; 0:
-	// they campaign once.
+	// they campaign only once.
 	CampaignEvery time.Duration `json:"campaign_every,omitempty" yaml:"campaign_every,omitempty"`
 	Campaigns     int           `json:"campaigns,omitempty" yaml:"campaigns,omitempty"`
 }
@@ -85,7 +87,7 @@ const (
 
 // CheckRate returns an error if the rate of an open load is out of bounds.
 func (w *Workload) CheckRate() error {
-	if w.Load == Open && !(w.Rate >= LeastRate && w.Rate <= MostRate) { // nor is it a NaN
+	if w.Load == Open && !(w.Rate >= LeastRate && w.Rate <= MostRate) { // refuses NaN too
 		return fmt.Errorf("a rate of %v requests per second and node: it must be at least %.6f, and at most %.0f",
 			w.Rate, LeastRate, MostRate)
 	}
@@ -95,10 +97,10 @@ func (w *Workload) CheckRate() error {
 // Never is later than any time.
 const Never = math.MaxInt64
 
-// Next returns when the count-th request of a node (from 1) is due, in nanoseconds of the run. The request
-// before was due at lastDue and ended at lastEnd; before the first, both are when issuing begins. It is Never
-// if the node does not request by itself. Under an open load lastEnd does not matter, so a slow system gets
-// as many requests as a fast one.
+// Next returns when the count-th request of a node (from 1) is due, in nanoseconds since the run began. The
+// previous request was due at lastDue and ended at lastEnd; for the first request, both are the time when
+// issuing begins. Next returns Never if the node does not request by itself. Under an open load lastEnd does
+// not matter, so a slow system gets as many requests as a fast one.
 func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastEnd int64) int64 {
 	switch w.Load {
 	case One:
@@ -142,25 +144,26 @@ func roll(p chance.Purpose, id nodes.ID, count uint64) chance.Roll {
 }
 
 // SteadyEntries is how often each client that requests must enter before a run is warm: the first requests,
-// all at once, are not a steady state.
+// which are all made at once, are not a steady state.
 const SteadyEntries = 2
 
 // fewEntries is the number of entries that may pass before the end of a warm-up is noticed.
 const fewEntries = 1000
 
-// Brief reports whether a run that ends after a number of entries is too short for a warm-up. It is then
+// Brief reports whether a run that ends after a number of entries is too short for a warm-up. Such a run is
 // measured as a whole, to its last exit.
 func Brief(entries uint64, clients int) bool {
 	return entries < max(fewEntries, 4*SteadyEntries*uint64(clients))
 }
 
-// MostZipf is the greatest exponent of Zipf's distribution: then nearly all requests name the first resource.
+// MostZipf is the greatest exponent of Zipf's distribution: with it nearly all requests are for the first
+// resource.
 const MostZipf = 10
 
 // CheckZipf returns an error if the Zipf exponent is out of bounds, or there is only one resource.
 func (w *Workload) CheckZipf(resources int) error {
 	switch {
-	case !(w.Zipf >= 0 && w.Zipf <= MostZipf): // nor is it a NaN
+	case !(w.Zipf >= 0 && w.Zipf <= MostZipf): // refuses NaN too
 		return fmt.Errorf("zipf: %v: write an exponent from 0 (all resources alike) to %d, as in 1.1", w.Zipf,
 			MostZipf)
 	case w.Zipf > 0 && resources < 2:
@@ -176,21 +179,21 @@ func (w *Workload) Names(d chance.Dice, id nodes.ID, count uint64, resources int
 		return 0
 	}
 	r := roll(chance.ForResource, id, count)
-	r.Kind = 1 // distinct from the dice of each resource: see chance.Dice.Of
+	r.Kind = 1 // makes the roll distinct from the dice of each resource: see chance.Dice.Of
 	return d.Zipf(r, resources, w.Zipf)
 }
 
-// Share returns the share of requests for one of several resources.
+// Share returns the share of requests that are for one of several resources.
 func (w *Workload) Share(resource, resources int) float64 {
 	return chance.ZipfShare(resource, resources, w.Zipf)
 }
 
-// TakesTurns reports whether a client of several resources asks for one at a time. Under an open load it does
-// not: it asks for each at a rate, and waiting for one delays no request for another.
+// TakesTurns reports whether a client of several resources requests one at a time. Under an open load it does
+// not: it requests each resource at a rate, and a wait for one delays no request for another.
 func (w *Workload) TakesTurns(resources int) bool { return resources > 1 && w.Load != Open }
 
-// Of returns the workload of one of several resources. Under an open load it has the resource's share of the
-// rate, since Poisson arrivals that are split at random are Poisson arrivals.
+// Of returns the workload of one of several resources. Under an open load it has the share of the rate that
+// belongs to the resource, since Poisson arrivals that are split at random are Poisson arrivals.
 func (w *Workload) Of(resource, resources int) *Workload {
 	if resources == 1 || w.Load != Open {
 		return w

@@ -24,11 +24,11 @@ import (
 // Options are the options of a diagram.
 type Options struct {
 	Title  string
-	Played bool       // times are steps of a schedule, a millisecond each
-	Nodes  []nodes.ID // only these and the messages between them; nil: all
-	// Heartbeats: draw messages of failure detectors, and other heartbeats, too.
+	Played bool       // times are steps of a schedule, drawn as a millisecond each
+	Nodes  []nodes.ID // draw only these nodes and the messages between them; nil: all nodes
+	// Heartbeats says to draw also the messages of failure detectors, and other heartbeats.
 	Heartbeats bool
-	// Fault names a fault by its number; nil: faults have no names.
+	// Fault returns the name of the fault with a number; nil: faults have no names.
 	Fault func(number uint32) string
 }
 
@@ -36,24 +36,24 @@ type Options struct {
 const (
 	mostArrows = 400
 	mostNodes  = 60
-	mostNamed  = 120 // arrows with names; with more, only the legend has their kinds
+	mostNamed  = 120 // arrows whose kind is written beside them; with more arrows, only the legend shows kinds
 )
 
 // The measures of a picture, in pixels.
 const (
 	margin    = 12.0
-	nodesLeft = 70.0 // of the lines of the nodes
+	nodesLeft = 70.0 // where the lines of the nodes begin
 	leastWide = 640.0
 	mostWide  = 2400.0
 
-	diskRadius = 15.0 // of nodes that wait
+	diskRadius = 15.0 // of a node in a wait-for graph
 
 	cross  = "m-5-5l10 10m-10 0l10-10"
 	dotted = "stroke-dasharray=1 5"
 )
 
-// Around returns the window that shows how something came about: from the first request of its nodes, but
-// with no more messages than can be read well, to a little after its end.
+// Around returns the window that shows how something came about: from the first request of the nodes that
+// take part to a little after its end, but without more messages than can be read well.
 func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
 	w := section.Window{From: what.Since, To: what.To}
 	var before []int64 // times of the messages sent until what.To
@@ -63,7 +63,7 @@ func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
 		}
 	}
 	least, around := 12, (w.To-w.From)/20
-	if what.What == spacetime.Stalled { // the last events were long before
+	if what.What == spacetime.Stalled { // a stall follows long after the last events
 		least = 40
 	}
 	if n := len(before); n > 0 {
@@ -79,18 +79,18 @@ type drawing struct {
 	*spacetime.Extract
 	Options
 	*draw.Picture
-	messages []spacetime.Message // to draw
+	messages []spacetime.Message // the messages to draw
 	kinds    []uint8             // kinds of these messages, sorted
 	scale    *scale
 	top, row float64                // y of the first line; distance of lines
-	hidden   int                    // heartbeats left out
-	ways     map[[4]float64]float64 // by ends of an arrow: how many arrows have them
+	hidden   int                    // number of heartbeats left out
+	ways     map[[4]float64]float64 // by the ends of an arrow: how many arrows have these ends
 }
 
 // Draw returns the picture of an extract. If it would be too crowded, the error names a part that can be
 // drawn.
 func Draw(x *spacetime.Extract, o Options) (string, error) {
-	own := *x // restricted to the nodes that are drawn
+	own := *x // restricted below to the nodes that are drawn
 	d := &drawing{Extract: &own, Options: o, Picture: &draw.Picture{Title: o.Title},
 		ways: map[[4]float64]float64{}}
 	if d.Nodes == nil {
@@ -214,7 +214,7 @@ func (d *drawing) times() []int64 {
 		all = append(all, x.At, x.Back)
 	}
 	for at := d.Window.From / stepTime * stepTime; d.Played && at < d.Window.To; at += stepTime {
-		all = append(all, at) // so that all steps have the same length
+		all = append(all, at) // one time per step, so that all steps have the same length
 	}
 	for _, e := range d.Events {
 		all = append(all, e.At)
@@ -225,7 +225,7 @@ func (d *drawing) times() []int64 {
 	for _, f := range d.Faults {
 		all = append(all, f.From, f.To)
 	}
-	for i, at := range all { // an unknown time counts as the earliest
+	for i, at := range all { // an unknown time counts as the beginning of the window
 		all[i] = max(d.Window.From, min(d.Window.To, at))
 	}
 	return all
@@ -290,7 +290,7 @@ func (d *drawing) time(at int64) string {
 	return says(at)
 }
 
-// bands returns the bands that are named above the lines: faults and violations.
+// bands returns the bands that the picture shows with names: faults and violations.
 func (d *drawing) bands() (bands []draw.Band) {
 	add := func(from, to int64, name, color string) {
 		if from <= d.Window.To && to >= d.Window.From {
@@ -338,8 +338,8 @@ func colorOf(t *spacetime.Together) string {
 	return draw.Wrong
 }
 
-// lines draws the line of each node: solid while it runs, hatched while it stands still, dotted while it is
-// down. Labels keep off the lines.
+// lines draws the line of each node: solid while the node runs, hatched while it is paused, dotted while it
+// is down. Labels are kept away from the lines.
 func (d *drawing) lines() {
 	from, to := d.scale.places[0], d.scale.right()
 	for row, id := range d.Nodes {
@@ -367,15 +367,15 @@ func (d *drawing) lines() {
 	}
 }
 
-// The attributes of bars.
+// The attributes of bars by what they show.
 var (
 	waits  = []string{"fill=" + draw.Dim}
 	inside = []string{"fill=" + draw.Bad[1], "stroke=" + draw.Ink, "stroke-width=0.7"}
 	leads  = []string{"fill=" + draw.Bad[2], "stroke=" + draw.Ink, "stroke-dasharray=4 2", "rx=3"}
 )
 
-// bar draws a bar on the line of a node, half above and half below it, with the first name that fits. The
-// time in which several nodes did what only one may gets a rim.
+// bar draws a bar on the line of a node, half above and half below it, with the first of the names that fits.
+// A time in which several nodes did what only one may do gets a rim.
 func (d *drawing) bar(what spacetime.What, id nodes.ID, from, to int64, half float64, attrs []string,
 	tip string, names ...string) {
 	y, x, end := d.y(d.line(id)), d.scale.x(from), max(d.scale.x(from)+1.5, d.scale.x(to))
@@ -420,7 +420,7 @@ func (d *drawing) bars() {
 	}
 }
 
-// said describes an event in which a node suspects, trusts or campaigns; empty: another event.
+// said describes an event if in it a node suspects, trusts or campaigns; otherwise it returns "".
 func said(e *history.Event) string {
 	switch e.Kind {
 	case history.Suspected:
@@ -446,7 +446,7 @@ func (d *drawing) marks() {
 	}
 }
 
-// mark marks a moment of a node, by a path from there.
+// mark marks a moment of a node by a path that begins at its place, with a text.
 func (d *drawing) mark(id nodes.ID, at int64, text, path string) {
 	if at < d.Window.From || at > d.Window.To {
 		return
@@ -465,8 +465,9 @@ type arrow struct {
 	kind           string
 }
 
-// message draws a message: an arrow if it was handled, one that ends in a cross if it was lost, or in a ring
-// if it is not known to have come. It goes beside the marks that it would cover.
+// message draws a message: as an arrow if it was handled, as a line that ends in a cross if it was lost, or
+// as a line that ends in a ring if it is not known to have arrived. A message with the same ends as others is
+// drawn beside them.
 func (d *drawing) message(m *spacetime.Message) arrow {
 	a := arrow{kind: d.Name(m), y1: d.y(d.line(m.From)), y2: d.y(d.line(m.To))}
 	stub, down := min(30, d.row*0.6), a.y2-a.y1
@@ -477,7 +478,7 @@ func (d *drawing) message(m *spacetime.Message) arrow {
 	case m.Fate == spacetime.Pending, m.Fate == spacetime.Lost && m.Over <= m.Sent:
 		a.x1 = d.scale.x(m.Sent)
 		a.x2, a.y2 = a.x1+stub, a.y1+down*0.45
-	default: // it may go beyond the window
+	default: // the arrow may go beyond the window
 		a.x1, a.x2 = d.scale.x(m.Sent), d.scale.x(m.Over)
 		share := func(at int64) float64 { return float64(at-m.Sent) / float64(max(1, m.Over-m.Sent)) }
 		if m.Over > d.Window.To {
@@ -505,7 +506,7 @@ func (d *drawing) message(m *spacetime.Message) arrow {
 	return a
 }
 
-// arrowhead draws the head of an arrow that comes to x, y in a direction.
+// arrowhead draws the head of an arrow that points in the direction dx, dy and ends at x, y.
 func arrowhead(p *draw.Picture, x, y, dx, dy, size float64, color string) {
 	long := max(1e-9, math.Hypot(dx, dy))
 	dx, dy = dx/long, dy/long
@@ -514,7 +515,7 @@ func arrowhead(p *draw.Picture, x, y, dx, dy, size float64, color string) {
 		"fill="+color)
 }
 
-// told describes a message and its fate.
+// told describes a message and what became of it.
 func (d *drawing) told(m *spacetime.Message) string {
 	text := fmt.Sprintf("%s from node %d to node %d", d.Name(m), m.From, m.To)
 	if m.Sent != spacetime.Unknown {
@@ -528,7 +529,7 @@ func (d *drawing) told(m *spacetime.Message) string {
 	return text
 }
 
-// look returns the look of a kind of message. Kinds beyond the palette share the last look.
+// look returns the look of a kind of message. Kinds beyond the number of looks share the last look.
 func (d *drawing) look(kind uint8) draw.Look {
 	return draw.Looks[min(slices.Index(d.kinds, kind), len(draw.Looks)-1)]
 }
@@ -538,7 +539,7 @@ func (d *drawing) nameArrows(arrows []arrow) {
 	if len(arrows) > mostNamed || d.row < 28 {
 		return
 	}
-	slices.SortStableFunc(arrows, func(a, b arrow) int { // flat arrows first: they have the fewest free places
+	slices.SortStableFunc(arrows, func(a, b arrow) int { // flat arrows first: few places beside them are free
 		return cmp.Compare(math.Abs(a.y2-a.y1), math.Abs(b.y2-b.y1))
 	})
 	for _, a := range arrows {

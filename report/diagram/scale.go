@@ -9,22 +9,23 @@ import (
 	"turnstile/report/draw"
 )
 
-// A scale maps the times of a window to places between left and right. It is linear between two times of
-// interest; a long gap between two events is shortened.
+// A scale maps the times of a window to places between left and right. It is linear between two neighbouring
+// times of interest; a long gap between two such times is shortened.
 type scale struct {
 	times  []int64
 	places []float64
 	per    float64 // pixels per nanosecond, except in shortened stretches
-	cuts   []int   // shortened stretches: from times[i] to the next
+	cuts   []int   // shortened stretches: index i stands for times[i] to times[i+1]
 }
 
 const (
-	typicalGap  = 44.0 // pixels, if the gaps determine the width
+	typicalGap  = 44.0 // in pixels, while the total width is within its limits
 	shortestGap = 1.0
 )
 
-// newScale returns the scale of a window with these times of interest, which include both ends. It begins at
-// left. Gaps longer than the lower quartile are drawn as long as the quartile.
+// newScale returns the scale of a window with these times of interest, which include both ends of the window.
+// The scale begins at left. Gaps longer than the lower quartile of the gaps are drawn as long as that
+// quartile.
 func newScale(times []int64, left, least, most float64) *scale {
 	slices.Sort(times)
 	s := &scale{times: slices.Compact(times), places: []float64{left}}
@@ -64,7 +65,7 @@ func (s *scale) x(at int64) float64 {
 	return s.places[i-1] + share*(s.places[i]-s.places[i-1])
 }
 
-// right is the place of the end.
+// right returns the place of the end of the window.
 func (s *scale) right() float64 { return s.places[len(s.places)-1] }
 
 // ticks returns the labels of the axis, in a unit given in nanoseconds. They stand at round times or, if the
@@ -77,7 +78,7 @@ func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
 		}
 		return all
 	}
-	round := math.Pow(10, max(0, min(3, math.Ceil(math.Log10(unit*s.per/8))))) // to about 8 pixels
+	round := math.Pow(10, max(0, min(3, math.Ceil(math.Log10(unit*s.per/8))))) // rounds to about 8 pixels
 	for i, t := range s.times {
 		label := strconv.FormatFloat(math.Round(float64(t)/unit*round)/round, 'f', -1, 64)
 		all = append(all, draw.Tick{At: s.places[i], Label: label})
@@ -87,7 +88,7 @@ func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
 
 // unit returns the unit of the axis, and its length in nanoseconds.
 func (s *scale) unit() (name string, ns int64) {
-	switch gap := typicalGap / s.per; { // nanoseconds
+	switch gap := typicalGap / s.per; { // in nanoseconds
 	case gap >= 1e8:
 		return "s", int64(time.Second)
 	case gap >= 1e3:

@@ -17,7 +17,7 @@ import (
 type graph struct {
 	*draw.Picture
 	ids    []nodes.ID
-	circle map[[2]nodes.ID]bool // the edges of a cycle
+	circle map[[2]nodes.ID]bool // the edges that are part of a cycle
 	radius float64
 }
 
@@ -26,7 +26,7 @@ type graph struct {
 // a third node.
 func Waits(reports stall.Reports, title string) (string, error) {
 	g := &graph{circle: map[[2]nodes.ID]bool{}}
-	var waits []stall.Wait // one for each pair of nodes, though it may be about several permissions
+	var waits []stall.Wait // one wait per pair of nodes, though it may be about several permissions
 	for _, r := range reports {
 		waits = append(waits, r.Waits...)
 		for i := range r.Circle[min(1, len(r.Circle)):] {
@@ -110,8 +110,8 @@ func told(w stall.Wait) string {
 	return text
 }
 
-// curve returns the ends of an edge and its control point. Edges bend, so that the two directions between two
-// nodes do not lie on each other.
+// curve returns the ends of an edge and its control point. Edges bend, so that the edges of both directions
+// between two nodes do not overlap.
 func (g *graph) curve(w stall.Wait) (x1, y1, x2, y2, cx, cy float64) {
 	x1, y1 = g.at(slices.Index(g.ids, w.From))
 	x2, y2 = g.at(slices.Index(g.ids, w.To))
@@ -142,11 +142,11 @@ func towards(x, y, toX, toY, far float64) (float64, float64) {
 	return x + far*(toX-x), y + far*(toY-y)
 }
 
-// remarks explains the arrows below the picture.
+// remarks returns the explanation of the arrows, which stands below the picture.
 func (g *graph) remarks(waits []stall.Wait) []string {
 	lines := []string{"An arrow points to the node that another waits for."}
 	if slices.ContainsFunc(waits, func(w stall.Wait) bool { return w.By != nodes.None }) {
-		lines = append(lines, "Dashed: to the node that holds the permission it lacks.")
+		lines = append(lines, "Dashed: from a waiting node to the holder of the permission that it needs.")
 	}
 	if len(g.circle) > 0 {
 		lines = append(lines, "Red: a cycle.")

@@ -10,14 +10,14 @@ import (
 
 // An Axis is an axis of a chart.
 type Axis struct {
-	Label string // with the unit
+	Label string // including the unit
 	Log   bool   // logarithmic: all numbers are above zero
-	// At are the places of the labels; empty: round numbers.
+	// At are the labels with their places; empty: labels at round numbers.
 	At []Tick
-	// Min and Max are the range that the axis shows at least, if they are not both zero.
+	// Min and Max are the least range that the axis shows, unless both are zero.
 	Min, Max float64
 
-	seen       []float64 // the numbers that it has to show
+	seen       []float64 // the numbers that the axis has to show
 	start, end float64   // the places of Min and Max
 }
 
@@ -27,7 +27,7 @@ type Tick struct {
 	Label string
 }
 
-// Number writes a number with three significant digits, thousands apart.
+// Number writes a number with three significant digits, or with separated thousands.
 func Number(x float64) string {
 	switch size := math.Abs(x); {
 	case size >= 1e9 || size > 0 && size < 1e-4:
@@ -39,7 +39,7 @@ func Number(x float64) string {
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
 }
 
-// see makes the axis show some numbers, except numbers that it cannot show.
+// see makes the axis show some numbers. It ignores numbers that the axis cannot show.
 func (a *Axis) see(all ...float64) {
 	for _, x := range all {
 		if !math.IsNaN(x) && (x > 0 || !a.Log) {
@@ -48,8 +48,8 @@ func (a *Axis) see(all ...float64) {
 	}
 }
 
-// fit lays an axis between two places, with room at its ends, and gives it labels that are about apart pixels
-// from each other.
+// fit lays an axis between two places, with room at its ends. It gives the axis labels that are about apart
+// pixels from each other.
 func (a Axis) fit(start, end, apart float64) Axis {
 	if a.Min != 0 || a.Max != 0 {
 		a.see(a.Min, a.Max)
@@ -104,7 +104,7 @@ func logTicks(low, high float64) (all []Tick) {
 	return all
 }
 
-// RoundTicks returns about so many labels at round numbers, which are at least least apart.
+// RoundTicks returns labels at round numbers: about as many as about says, no closer than least.
 func RoundTicks(low, high float64, about int, least float64) (all []Tick) {
 	step := max((high-low)/float64(max(2, about)), least)
 	power := math.Pow(10, math.Floor(math.Log10(step)))
@@ -125,7 +125,7 @@ func RoundTicks(low, high float64, about int, least float64) (all []Tick) {
 	return all
 }
 
-// places returns the ticks of an axis with their places.
+// places returns the ticks of an axis. The At of each is its place in the picture.
 func (a Axis) places() (all []Tick) {
 	for _, t := range a.At {
 		if t.At >= a.Min && t.At <= a.Max {

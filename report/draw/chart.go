@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The measures of charts, which are narrow, so that their texts can be read at the width of a phone.
+// The measures of charts, which are narrow, so that their texts can be read on a phone.
 const (
 	chartWidth = 380.0
 	plotHigh   = 174.0
@@ -19,25 +19,26 @@ type Curves struct {
 	Title   string // describes the chart to readers who cannot see it
 	X, Y    Axis
 	Series  []Series
-	Windows []Band // stretches of the x axis
-	Steps   bool   // curves go level from each point to the next, and have no markers
+	Windows []Band // shaded stretches of the x axis
+	Steps   bool   // curves are drawn as steps: level from each point to the next, without markers
 	Plain   bool   // curves have no markers
 }
 
-// MostSeries is how many series of a chart can be told apart.
+// MostSeries is how many series of a chart a reader can tell apart.
 const MostSeries = 7
 
 // A Series is one curve.
 type Series struct {
 	Name   string
-	Look   int // the number of its look, which is the same in all charts
+	Look   int // the number of its look; a series has the same look in all charts
 	Points []Point
 	// Band is the expected range of the curve, drawn as two thin lines. A point whose High is not a number has
 	// only a lower limit.
 	Band []Point
 }
 
-// A Point is a point of a curve. Low and High are the ends of its interval; both zero: no interval.
+// A Point is a point of a curve. Low and High are the ends of its interval; if both are zero, it has no
+// interval.
 type Point struct {
 	X, Y, Low, High float64
 	Hollow          bool // drawn as an open marker
@@ -93,7 +94,7 @@ func (l *Curves) Draw() *Picture {
 	return c.Picture
 }
 
-// frame draws the axes of a plot that begins at top, with their labels, except that of the y axis.
+// frame draws the axes of a plot that begins at top, with their labels, but without the label of the y axis.
 func (p *Picture) frame(x, y Axis, top float64) {
 	left, right, bottom := x.start, x.end, y.start
 	last := math.Inf(1)
@@ -109,10 +110,11 @@ func (p *Picture) frame(x, y Axis, top float64) {
 	p.Text((left+right)/2, bottom+33, x.Label, "text-anchor=middle")
 }
 
-// widest returns the width of the widest text.
+// widest returns the width of the widest text, with room for fonts that are wider than those of TextWidth,
+// such as DejaVu Sans, which a browser takes if it has none of them.
 func widest[T any](all []T, text func(T) string) (wide float64) {
 	for _, one := range all {
-		wide = max(wide, TextWidth(text(one), TextSize))
+		wide = max(wide, 1.15*TextWidth(text(one), TextSize))
 	}
 	return wide
 }
@@ -133,8 +135,8 @@ func (c *curves) through(points []Point) string {
 	return Points(d...)
 }
 
-// band draws the expected range of a curve: a line for the least and one for the most. Values that the axis
-// cannot show, such as 0 on a logarithmic axis, have no line.
+// band draws the expected range of a curve: one line for its minimum and one for its maximum. Values that the
+// axis cannot show, such as 0 on a logarithmic axis, have no line.
 func (c *curves) band(s *Series) {
 	var low, high []Point
 	for _, p := range s.Band {
@@ -153,8 +155,8 @@ func (c *curves) band(s *Series) {
 	}
 }
 
-// curve draws the line, the intervals and the markers of a series. Its markers are smaller than those of the
-// series before, so that markers at one place stay visible.
+// curve draws the line, the intervals and the markers of a series. The markers are smaller than the markers
+// of the series before it, so that markers at the same place stay visible.
 func (c *curves) curve(nth int) {
 	s := &c.Series[nth]
 	look := LookOf(s.Look)
@@ -184,7 +186,7 @@ func (c *curves) marker(nth int, x, y float64, look Look, hollow bool) {
 	c.mark(look.marker, x, y, 1.6-0.13*float64(nth%MostSeries), "", fill, edge)
 }
 
-// mark draws a marker, scaled by large.
+// mark draws a marker, scaled by the factor large.
 func (p *Picture) mark(marker string, x, y, large float64, tip, fill, edge string) {
 	at := fmt.Sprintf("transform=translate(%s %s) scale(%.2f)", number(x), number(y), large)
 	p.Path(marker, tip, "fill="+fill, "stroke="+edge, "stroke-width=0.8", at)
@@ -208,7 +210,7 @@ func (c *curves) keys() (all Keys) {
 	return all
 }
 
-// Swatch returns a sample of a legend: a bar of twice the height half.
+// Swatch returns a sample for a legend: a bar whose height is twice half.
 func (p *Picture) Swatch(half float64, attrs ...string) func(x, y float64) {
 	return func(x, y float64) { p.Rect(x, y-half, keySample, 2*half, "", attrs...) }
 }
@@ -220,14 +222,14 @@ type Bars struct {
 	Bars  []Bar
 }
 
-// A Bar is a bar of a chart. Low and High are the ends of its interval; both zero: no interval.
+// A Bar is a bar of a chart. Low and High are the ends of its interval; if both are zero, it has no interval.
 type Bar struct {
 	Name             string
 	Value, Low, High float64
 	Hollow           bool // drawn as an outline
 }
 
-// Draw draws the chart, which must have a bar. It is wider than others if names are long.
+// Draw draws the chart, which must have a bar. The chart is wider than other charts if names are long.
 func (b *Bars) Draw() *Picture {
 	left := 10 + widest(b.Bars, func(bar Bar) string { return bar.Name })
 	p := &Picture{Width: max(chartWidth, left+220), Title: b.Title, Height: 44 + 20*float64(len(b.Bars))}
@@ -275,8 +277,8 @@ type Cell struct {
 	Says string
 }
 
-// Draw draws the table, with upright names of columns. It is wider than other charts if it has too many
-// columns for their width.
+// Draw draws the table, with the names of columns turned upright. The table is wider than other charts if it
+// has too many columns for their width.
 func (h *Heat) Draw() *Picture {
 	p := &Picture{Width: chartWidth, Title: h.Title, Description: fmt.Sprintf("A table of %s against %s.",
 		strings.Join(h.Rows, ", "), strings.Join(h.Columns, ", "))}
@@ -306,7 +308,7 @@ func (h *Heat) Draw() *Picture {
 	return p
 }
 
-// cell draws a cell. A wide text is written smaller.
+// cell draws a cell. A text that is too wide is written smaller.
 func (p *Picture) cell(one Cell, x, y, wide, high float64) {
 	if one.Text == "" {
 		return

@@ -21,7 +21,7 @@ const (
 	lanesRight  = ledgerWidth - 14
 	mostTrials  = 8
 	mostLanes   = 256
-	mostRemarks = 6 // about faults
+	mostRemarks = 6 // remarks about faults
 )
 
 var stateWords = map[leadership.State]string{leadership.Leads: "leads",
@@ -33,13 +33,13 @@ type ledger struct {
 	*Picture
 	*results.Ledger
 	time      Axis
-	shown     []int   // nodes
-	top, lane float64 // of the lanes; height of one
+	shown     []int   // the nodes that are drawn
+	top, lane float64 // y of the first lane; height of a lane
 }
 
-// Ledger draws the leaders in the first trials of a run. Each node has a lane, with a thick bar while it
-// leads, which has its number and term, and a thin one in the color of its leader while it follows. Above the
-// lanes are the faults, and the times in which two nodes led.
+// Ledger draws the leaders in the first trials of a run. Each node has a lane. In it a thick bar, with the
+// number and term of the node, shows that the node leads, and a thin bar in the color of another node that it
+// follows this node. Above the lanes are the faults, and the times in which two nodes led.
 func Ledger(run string, ledgers []*results.Ledger) *Picture {
 	p := &Picture{Width: ledgerWidth, Title: "Who led: " + run}
 	for _, l := range ledgers[:min(mostTrials, len(ledgers))] {
@@ -72,8 +72,8 @@ func (d *ledger) draw(title string) {
 		d.node(d.Lanes[id], y)
 	}
 	d.XAxis(lanesLeft, lanesRight, bottom, d.time.places())
-	d.Description += fmt.Sprintf("%s: %s; two nodes led in %s. ", title, english.Count(len(d.Leaders), "leader",
-		"leaders"), english.Count(len(d.TwoLead), "stretch", "stretches"))
+	d.Description += fmt.Sprintf("%s: %s; two nodes led at once in %s. ", title, english.Count(len(d.Leaders),
+		"leader", "leaders"), english.Count(len(d.TwoLead), "interval", "intervals"))
 	d.Text(8, bottom+16, "seconds")
 	d.Height = d.Legend(lanesLeft, bottom+Row+6, d.keys())
 	d.Height = d.Remarks(lanesLeft, d.Height, d.remarks(bands)) + 8
@@ -96,7 +96,8 @@ func (d *ledger) faults() (bands []Band) {
 	return bands
 }
 
-// remarks explains the faults that the picture has only as numbers, and counts the missing nodes.
+// remarks explains the faults that the picture shows only by their numbers, and counts the nodes that it
+// leaves out.
 func (d *ledger) remarks(bands []Band) (lines []string) {
 	var names []string
 	numbers := map[string]effect.Group{}
@@ -137,7 +138,8 @@ func (d *ledger) together(bottom float64) {
 	d.Text(lanesLeft-6, d.top-5, "two lead", "text-anchor=end")
 }
 
-// twoLead returns words and a color for two leaders. apart: they have different terms.
+// twoLead returns words and a color for a time with two leaders. apart says that they lead in different
+// terms.
 func (d *ledger) twoLead(apart bool) (words, color string) {
 	switch {
 	case apart:
@@ -158,7 +160,7 @@ func (d *ledger) node(rows []results.BeliefRow, y float64) {
 			s.To = rows[i+1].Span().To
 		}
 		if end := math.Round(10 * d.x(s.To)); end > right || b.State == leadership.Leads {
-			d.stretch(b, s, y) // a shorter stretch would be invisible
+			d.stretch(b, s, y) // any other stretch is too short to be visible
 			right = end
 		}
 	}
@@ -168,7 +170,7 @@ func (d *ledger) node(rows []results.BeliefRow, y float64) {
 func (d *ledger) stretch(b *results.BeliefRow, s results.Span, y float64) {
 	leader, known := b.Leader.Value()
 	term, terms := b.Term.Value()
-	says, color, ink := stateWords[b.State], Grid, Ink // some leader, in an anonymous network
+	says, color, ink := stateWords[b.State], Grid, Ink // in an anonymous network the leader has no known number
 	var names []string
 	if known {
 		color, names = d.colorOf(int(leader)), []string{fmt.Sprint(leader)}
@@ -199,7 +201,7 @@ func (d *ledger) stretch(b *results.BeliefRow, s results.Span, y float64) {
 	}
 }
 
-// looks returns the bar of a state: half its height, and its attributes.
+// looks returns how the bar of a state looks: half its height, and its attributes.
 func (d *ledger) looks(state leadership.State, color string) (half float64, attrs []string) {
 	switch state {
 	case leadership.Leads:
@@ -214,7 +216,7 @@ func (d *ledger) looks(state leadership.State, color string) (half float64, attr
 	return max(1, d.lane/8), []string{"fill=" + Ground, "stroke=" + Dim, "stroke-width=0.5"}
 }
 
-// colorOf returns the color of a leader. Leaders beyond the palette share the last color.
+// colorOf returns the color of a leader. Leaders beyond the number of colors share the last color.
 func (d *ledger) colorOf(leader int) string {
 	at := slices.Index(d.Leaders, leader)
 	if at < 0 || at >= len(Looks) {

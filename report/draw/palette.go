@@ -18,8 +18,8 @@ const (
 // Bad are the colors of cells by how bad they are: 0 is neutral, 1 is good, 4 is worst.
 var Bad = [5]string{"#ededed", "#b7dcf2", "#f7d78c", "#f0a35e", "#d96a8f"}
 
-// A Look is the color, dash and marker of a series. Its color has enough contrast for text in the color of
-// the ground.
+// A Look is the color, dash and marker of a series. Its color has enough contrast for text on it in the color
+// Ground.
 type Look struct{ Color, dark, Dash, marker string }
 
 // Looks are the looks of series, in their order. The colors, by M. Okabe and K. Ito and by P. Tol, can be
@@ -34,7 +34,7 @@ var Looks = []Look{
 	{"#5a5a5a", "#b5b5b5", "1 3", triangle},
 }
 
-// Markers, as paths from their middle.
+// The markers, as paths relative to their middle.
 const (
 	circle   = "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"
 	square   = "m-2.8-2.8h5.6v5.6h-5.6z"
@@ -45,7 +45,7 @@ const (
 // LookOf returns the look of the nth series, counted from 0.
 func LookOf(nth int) Look { return Looks[nth%len(Looks)] }
 
-// dark returns each color with the one that replaces it on a dark ground.
+// dark returns each color together with the color that replaces it on a dark background.
 func dark() [][2]string {
 	all := [][2]string{{Ink, "#ececec"}, {Dim, "#a8a8a8"}, {Grid, "#3c3c3c"}, {Ground, "#1e1e1e"},
 		{Fault, "#55471c"}, {Wrong, "#ff6b74"}, {Bad[0], "#333333"}, {Bad[1], "#14507a"}, {Bad[2], "#7a5600"},
@@ -66,7 +66,7 @@ func Dark() string {
 }
 
 // Variables is a style sheet that defines the main colors as the variables --ink, --dim, --grid and --ground,
-// so that a page has those of its pictures.
+// so that a page can have the colors of its pictures.
 func Variables() string {
 	var light, other strings.Builder
 	for i, name := range []string{"ink", "dim", "grid", "ground"} {

@@ -1,10 +1,10 @@
 // Package draw writes pictures as SVG 1.1: curves, bars, heat maps, ledgers, and other pictures made of the
-// shapes of a [Picture]. They share axes, legends, bands, the placing of labels, a palette and the measure of
-// texts.
+// shapes of a [Picture]. These pictures share axes, legends, bands, the placing of labels, a palette and the
+// estimate of the width of texts.
 //
-// A picture is static and holds no script. It is well-formed XML with any texts, and equal input gives equal
-// bytes. Colors are attributes, which every program supports; on screens in dark mode a style sheet replaces
-// them, and print is light. Series differ in color, dashes and marker.
+// A picture is static and holds no script. It is well-formed XML whatever its texts contain, and equal input
+// gives equal bytes. Colors are attributes, which every program supports; on screens in dark mode a style
+// sheet replaces them, while prints keep light colors. Series differ in color, dashes and marker.
 package draw
 
 import (
@@ -16,19 +16,19 @@ import (
 
 // A Picture is a picture while it is drawn. Lengths are in pixels, from the top left corner.
 //
-// Attributes of shapes are written as name=value. A tip is the text that a browser shows at the pointer;
-// empty: no tip.
+// Attributes of shapes are written as name=value. A tip is the text that a browser shows beside the mouse
+// pointer; empty: no tip.
 type Picture struct {
 	Width, Height float64
 	Title         string // names the picture for screen readers
-	Description   string // tells them what it shows
+	Description   string // tells screen readers what the picture shows
 	Within        Box    // where labels may be
 	Missing       int    // how many texts were left out for lack of room
 	taken         []Box  // where no further label may be
 	body          strings.Builder
 }
 
-// TextSize is the default size of texts, and Row the distance of lines of that size.
+// TextSize is the default size of texts, and Row the distance between lines of that size.
 const (
 	TextSize = 11.0
 	Row      = 18.0
@@ -49,7 +49,7 @@ func (p *Picture) Circle(x, y, radius float64, tip string, attrs ...string) {
 	p.element("circle", tipped(tip), attrs, "cx", x, "cy", y, "r", radius)
 }
 
-// Path draws a path, whose commands are as in the attribute d.
+// Path draws a path, whose commands are those of the attribute d in SVG.
 func (p *Picture) Path(d, tip string, attrs ...string) {
 	p.element("path", tipped(tip), append([]string{"d=" + d}, attrs...))
 }
@@ -65,7 +65,7 @@ func (p *Picture) Text(x, y float64, text string, attrs ...string) {
 // Hatch returns a fill of slanted lines of a color of the palette, as an attribute.
 func Hatch(color string) string { return "fill=url(#hatch-" + color[1:] + ")" }
 
-// Points writes the commands of a path: each a letter, and numbers behind it.
+// Points writes the commands of a path: letters, each followed by its numbers.
 func Points(commands ...any) string {
 	var b strings.Builder
 	for _, c := range commands {
@@ -86,7 +86,8 @@ func tipped(tip string) string {
 	return "<title>" + escaped(tip) + "</title>"
 }
 
-// element writes an element: names and values of its geometry in turn, its attributes and what is in it.
+// element writes an SVG element. geometry has the names and values of its geometry in turn; content is what
+// is inside it.
 func (p *Picture) element(name, content string, attrs []string, geometry ...any) {
 	p.body.WriteString("<" + name)
 	for i := 0; i < len(geometry); i += 2 {
@@ -104,7 +105,7 @@ func (p *Picture) element(name, content string, attrs []string, geometry ...any)
 	fmt.Fprintf(&p.body, ">%s</%s>\n", content, name)
 }
 
-// File returns the picture as a file of its own.
+// File returns the picture as a complete SVG file.
 func (p *Picture) File() string {
 	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
 		p.svg(`xmlns="http://www.w3.org/2000/svg"`, "<style>"+Dark()+"</style>\n") + "\n"
@@ -140,6 +141,6 @@ func number(x float64) string {
 
 func escaped(text string) string {
 	var b strings.Builder
-	xml.EscapeText(&b, []byte(text)) // a Builder takes all
+	xml.EscapeText(&b, []byte(text)) // writing to a Builder does not fail
 	return b.String()
 }

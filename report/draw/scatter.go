@@ -34,15 +34,15 @@ type Dot struct {
 // Measured is a figure with the ends of its interval. Without an interval both ends are the figure itself.
 type Measured struct{ At, Low, High float64 }
 
-// beats reports whether a dot is lower than another in one figure, and not higher in the other. Figures whose
-// intervals overlap count as equal.
+// beats reports whether a dot is lower than another in one figure, and not higher in the other figure.
+// Figures whose intervals overlap count as equal.
 func (d *Dot) beats(other *Dot) bool {
 	below := func(a, b Measured) bool { return a.High < b.Low }
 	return (below(d.X, other.X) || below(d.Y, other.Y)) && !below(other.X, d.X) && !below(other.Y, d.Y)
 }
 
-// Frontier puts the dots on the frontier that no other dot beats, and returns their names. A broken or hollow
-// dot neither beats another nor is on the frontier.
+// Frontier finds the dots that no other dot beats, marks them as the frontier, and returns their names. A
+// broken or hollow dot neither beats another dot nor is on the frontier.
 func (p *Panel) Frontier() (names []string) {
 	out := func(d Dot) bool { return d.Broken || d.Hollow }
 	for i := range p.Dots {
@@ -97,20 +97,20 @@ func (s *Scatter) Draw() *Picture {
 	return p
 }
 
-// panel draws dots with their intervals, their names and the frontier, and returns the names without room.
-// Dots that overlap have their names together.
+// panel draws dots with their intervals, their names and the frontier, and returns the names that found no
+// room. Dots that overlap have their names in one place.
 func (p *Picture) panel(dots []Dot, x, y Axis) (nameless []string) {
 	dots = slices.SortedStableFunc(slices.Values(dots), func(a, b Dot) int {
 		return cmp.Or(cmp.Compare(a.X.At, b.X.At), cmp.Compare(a.Y.At, b.Y.At))
 	})
-	var lines []Box // in short pieces
+	var lines []Box // all lines, in short pieces
 	line := func(x1, y1, x2, y2 float64, color string) {
 		p.Line(x1, y1, x2, y2, "stroke="+color)
 		lines = append(lines, pieces(x1, y1, x2, y2, 0)...)
 	}
 	place := func(d Dot) (float64, float64) { return x.place(d.X.At), y.place(d.Y.At) }
 	var together [][]Dot
-	atX, atY := math.NaN(), y.end // where the frontier has come to
+	atX, atY := math.NaN(), y.end // the end of the frontier drawn so far
 	for _, d := range dots {
 		dotX, dotY := place(d)
 		p.Take(Box{dotX - 5, dotY - 5, dotX + 5, dotY + 5})
@@ -136,7 +136,7 @@ func (p *Picture) panel(dots []Dot, x, y Axis) (nameless []string) {
 		line(atX, atY, x.end, atY, Looks[0].Color)
 	}
 	ranks := map[bool]int{true: 0, false: 1}
-	slices.SortStableFunc(together, func(a, b []Dot) int { // the first have the best places for their names
+	slices.SortStableFunc(together, func(a, b []Dot) int { // the first groups have the best places for names
 		return cmp.Compare(ranks[a[0].front], ranks[b[0].front])
 	})
 	for _, those := range together {
@@ -153,7 +153,7 @@ func (p *Picture) panel(dots []Dot, x, y Axis) (nameless []string) {
 	return nameless
 }
 
-// pieces returns small boxes along a line, beginning at distance from of its start.
+// pieces returns small boxes along a line. The first box is from pixels after the start of the line.
 func pieces(x1, y1, x2, y2, from float64) (all []Box) {
 	length := math.Hypot(x2-x1, y2-y1)
 	for ; from < length-1; from += 2 {
@@ -175,13 +175,13 @@ func (p *Picture) dot(d Dot, x, y float64, tip string) {
 }
 
 // callOut writes the names of dots as close to their place as there is room, with a line to names that are
-// further away. Neither overlaps a mark or another name, and names keep off lines. It reports whether there
-// is room.
+// further away. Names overlap neither marks nor other names nor lines; the line to a name overlaps no mark
+// and no name. callOut reports whether there was room.
 func (p *Picture) callOut(dots []Dot, atX, atY float64, lines []Box) bool {
 	const row = TextSize + 2
 	wide, high := widest(dots, func(d Dot) string { return d.Name })/2+2, row*float64(len(dots))/2
 	for away := 7.0; away < 200; away += 5 {
-		for turn := range 24 { // to the right, and then further and further from there, by turns
+		for turn := range 24 { // directions: to the right first, then alternately further up and down
 			sin, cos := math.Sincos(math.Pi / 12 * float64((turn+1)/2*(1-turn%2*2)))
 			x, y := atX+cos*(away+wide), atY+sin*(away+high)
 			b := Box{x - wide, y - high, x + wide, y + high}

@@ -7,7 +7,8 @@ import (
 	"turnstile/internal/english"
 )
 
-// TextWidth estimates the width of a text in Liberation Sans, Arial or Helvetica; it rarely is too low.
+// TextWidth estimates the width of a text in Liberation Sans, Arial or Helvetica; the estimate is rarely too
+// low.
 func TextWidth(text string, size float64) (sum float64) {
 	for _, r := range text {
 		switch {
@@ -28,7 +29,7 @@ func TextWidth(text string, size float64) (sum float64) {
 	return sum * size
 }
 
-// Shortened cuts a text to a width.
+// Shortened shortens a text until it fits into a width.
 func Shortened(text string, width, size float64) string {
 	runes := []rune(text)
 	for len(runes) > 1 && TextWidth(text, size) > width {
@@ -38,9 +39,9 @@ func Shortened(text string, width, size float64) string {
 	return text
 }
 
-// Heading writes a title at x, y, in at most two lines, and returns the y at which it ends.
+// Heading writes a title at x, y, in at most two lines, and returns the y at which the title ends.
 func (p *Picture) Heading(x, y float64, title string) float64 {
-	lines := english.Wrap(title, int((p.Width-2*x)/7.8)) // about as wide as a letter
+	lines := english.Wrap(title, int((p.Width-2*x)/7.8)) // the width of a letter, roughly
 	if len(lines) > 2 {
 		lines = []string{lines[0], lines[1] + " ..."}
 	}
@@ -51,7 +52,7 @@ func (p *Picture) Heading(x, y float64, title string) float64 {
 	return y
 }
 
-// NameBar writes the first name that fits between two places, in their middle.
+// NameBar writes the first of some names that fits between two places, in the middle between them.
 func (p *Picture) NameBar(names []string, from, to, y float64, attrs ...string) {
 	for _, name := range names {
 		if TextWidth(name, TextSize)+6 <= to-from {
@@ -61,18 +62,18 @@ func (p *Picture) NameBar(names []string, from, to, y float64, attrs ...string) 
 	}
 }
 
-// A Box is a place in a picture.
+// A Box is a rectangle in a picture.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
 func (b Box) touches(other Box) bool {
 	return b.Left < other.Right && other.Left < b.Right && b.Top < other.Bottom && other.Top < b.Bottom
 }
 
-// Take marks a place as taken: no label will lie there.
+// Take marks a box as taken: no label may overlap it.
 func (p *Picture) Take(b Box) { p.taken = append(p.taken, b) }
 
-// Label writes a text at the first free place; the places are the middles of the text. If all are taken, the
-// text is left out, and counts in Missing.
+// Label writes a text at the first free place. middles are the possible places of the middle of the text. If
+// no place is free, the text is left out, and counts in Missing.
 func (p *Picture) Label(text string, size float64, middles ...[2]float64) {
 	half := TextWidth(text, size)/2 + 1
 	for _, m := range middles {
@@ -93,8 +94,8 @@ func (p *Picture) free(b Box) bool {
 		!slices.ContainsFunc(p.taken, b.touches)
 }
 
-// Keys are the entries of a legend: a text each, and a function that draws the sample beside it, 24 pixels
-// wide, given the middle of its left edge.
+// Keys are the entries of a legend. Each has a text, and a function that draws the sample beside the text, 24
+// pixels wide, given the middle of the left edge of the sample.
 type Keys []key
 
 type key struct {
@@ -109,10 +110,10 @@ func (k *Keys) Add(is bool, text string, sample func(x, y float64)) {
 	}
 }
 
-// keySample is how wide a sample is.
+// keySample is the width of a sample.
 const keySample = 24.0
 
-// Legend writes keys side by side, wrapped into rows, and returns the y at which they end.
+// Legend writes keys side by side, wrapped into lines, and returns the y at which they end.
 func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
 	x, y := left, top+Row/2
 	for _, k := range keys {
@@ -139,20 +140,20 @@ func (p *Picture) Remarks(x, y float64, lines []string) float64 {
 // A Band is a stretch of the x axis that is shaded, with a name above.
 type Band struct {
 	From, To float64
-	Names    []string // the first name that fits is written
+	Names    []string // only the first name that fits is written
 	Tip      string
-	Color    string // of its shade and, unless it is [Fault], of its name and edge
+	Color    string // of the shade and, unless it is [Fault], of the name and its edge
 
 	Name string // the written name; empty: no name fits
 	line int
 	at   float64 // where the name begins
 }
 
-// Bands draws bands with their names in lines above them, which begin at top and lie between left and right.
-// The bands end below pixels under these lines. It returns the y at which the lines end. Names without room
-// are left out, and count in Missing.
+// Bands draws bands. Their names stand in lines above them, which begin at top and lie between left and
+// right. The bands end below pixels under these lines. Bands returns the y at which the lines end. Names that
+// find no room are left out, and count in Missing.
 func (p *Picture) Bands(bands []Band, left, right, top, below float64) (bottom float64) {
-	ends, lines := make([]float64, 6), 0 // in more lines, names would hide what is below
+	ends, lines := make([]float64, 6), 0 // more than six lines of names would hide what is below
 	for i := range bands {
 		b := &bands[i]
 		for _, name := range b.Names {

@@ -18,7 +18,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// EntryColumns is the header of the CSV of entries. Times are in microseconds since the run's zero.
+// EntryColumns is the header of the CSV of entries. Times are in microseconds since the zero of the run's
+// clock.
 const EntryColumns = "trial,node,instance,entry,units,due_us,asked_us,entered_us,left_us,wait_us," +
 	"protocol_us,hold_us,fence,refused,outcome,measured,faults\n"
 
@@ -27,13 +28,14 @@ var outcomes = map[section.State]string{section.Exited: "exited", section.Revoke
 	section.Crashed: "crashed", section.Unended: "inside", section.Abandoned: "abandoned",
 	section.Unserved: "unserved", section.Unissued: "unissued"}
 
-// Entries writes a row for each request of a trial: first the requests that were asked, in that order.
+// Entries writes a row for each request of a trial: first the requests that were issued, in their order, then
+// the others.
 func Entries(w io.Writer, trial int, x *spacetime.Extract) error {
 	out := csv.NewWriter(w)
 	for _, s := range slices.Concat(x.Sections, x.Unissued) {
 		issued, served := s.State != section.Unissued, s.Served()
 		left := s.State == section.Exited || s.State == section.Revoked || s.State == section.Crashed
-		var faults []string // in force at any moment from when it was due until it was over
+		var faults []string // faults in force at any moment between the time when the request was due and its end
 		for _, f := range x.Faults {
 			if f.From <= s.Ended && f.To >= s.Due {
 				faults = append(faults, fmt.Sprint(f.Number))
@@ -49,7 +51,7 @@ func Entries(w io.Writer, trial int, x *spacetime.Extract) error {
 	return out.Error()
 }
 
-// cell prints a value; empty: not known.
+// cell prints a value; empty: the value is not known.
 func cell(known bool, value any) string {
 	if !known {
 		return ""
@@ -57,15 +59,15 @@ func cell(known bool, value any) string {
 	return fmt.Sprint(value)
 }
 
-// us prints nanoseconds as microseconds; empty: not known.
+// us prints nanoseconds as microseconds; empty: the time is not known.
 func us(known bool, ns int64) string {
 	return cell(known, strconv.FormatFloat(micros(ns), 'f', -1, 64))
 }
 
 func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
-// shivizHead has the regular expression by which ShiViz parses the lines below it, and an empty delimiter of
-// executions.
+// shivizHead has the regular expression by which ShiViz parses the lines that follow, and an empty delimiter
+// between executions.
 const shivizHead = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)` + "\n\n"
 
 // ShiViz writes the steps of the nodes with their vector clocks for ShiViz: a line with the node and its
@@ -81,14 +83,14 @@ func ShiViz(w io.Writer, x *spacetime.Extract) error {
 					clock[host(x, other)] = count
 				}
 			}
-			text, _ := json.Marshal(clock) // texts and numbers
+			text, _ := json.Marshal(clock) // a map of numbers always encodes
 			fmt.Fprintf(out, "%s %s\n%s (%s us)\n", host(x, id), text, says(x, s), us(true, s.At))
 		}
 	}
 	return out.Flush()
 }
 
-// host names a node, without blanks.
+// host returns the name of a node, without blanks.
 func host[ID ~int | ~int32](x *spacetime.Extract, id ID) string {
 	if int(id) >= x.Stack.N() {
 		return fmt.Sprintf("server%d", id)
@@ -96,7 +98,7 @@ func host[ID ~int | ~int32](x *spacetime.Extract, id ID) string {
 	return fmt.Sprintf("node%d", id)
 }
 
-// says describes a step of a node, with the body of a message of a foreign program.
+// says describes a step of a node. For a message of a foreign program it includes the body.
 func says(x *spacetime.Extract, s *spacetime.Step) string {
 	switch e := s.Event; {
 	case e == nil:
@@ -123,14 +125,14 @@ func says(x *spacetime.Extract, s *spacetime.Step) string {
 }
 
 // Perfetto writes Chrome's trace format: a process for each node, with tracks for its client, leadership,
-// messages and crashes, and an arrow for each message. fault names a fault by its number.
+// messages and crashes, and an arrow for each message. fault returns the name of the fault with a number.
 func Perfetto(w io.Writer, x *spacetime.Extract, fault func(number uint32) string) error {
-	const client, leads, messages, life, faults = 1, 2, 3, 4, 100_000_000 // tracks, and a process
+	const client, leads, messages, life, faults = 1, 2, 3, 4, 100_000_000 // the tracks; the process of faults
 	out, before := bufio.NewWriter(w), `{"displayTimeUnit":"ns","traceEvents":[`
 	put := func(kind, name string, process, track int, at int64, more map[string]any) {
 		event := map[string]any{"ph": kind, "name": name, "pid": process, "tid": track, "ts": micros(at)}
 		maps.Copy(event, more)
-		text, _ := json.Marshal(event) // texts and numbers
+		text, _ := json.Marshal(event) // texts and numbers always encode
 		fmt.Fprintf(out, "%s\n%s", before, text)
 		before = ","
 	}
@@ -147,7 +149,7 @@ func Perfetto(w io.Writer, x *spacetime.Extract, fault func(number uint32) strin
 		}
 		for i := range steps {
 			s := &steps[i]
-			if s.Event == nil { // in a nanosecond, no other begins
+			if s.Event == nil { // one nanosecond long, since no other step begins within it
 				put("X", says(x, s), id, messages, s.At, map[string]any{"dur": micros(1)})
 			}
 			for _, i := range s.Messages {

@@ -33,7 +33,7 @@ func (m *maker) boards() {
 	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)
 }
 
-// board ranks the algorithms of a size; nil: fewer than two.
+// board ranks the algorithms of a size; nil: fewer than two algorithms have valid trials.
 func (s *setting) board(n int) *table {
 	var groups []*compare.Group
 	for _, e := range s.all {
@@ -47,7 +47,7 @@ func (s *setting) board(n int) *table {
 	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)) + s.made(n), Words: 2,
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
 			"Overtaken", "Jain", "Messages per entry", "Trials", "p", "Remark"}}
-	bytes := func(g *compare.Group) figure.Figure { // only services behind proxies have them
+	bytes := func(g *compare.Group) figure.Figure { // only services behind proxies have such counts
 		median, _, _, _ := g.Median(results.ServerBytesPerEntry)
 		return median
 	}
@@ -80,7 +80,8 @@ func (s *setting) board(n int) *table {
 	return t
 }
 
-// made describes the trials of a size: how long clients hold, how many trials each row has, and their dates.
+// made describes the trials of a size: how long clients hold, how many trials each algorithm has, and the
+// dates of the trials.
 func (s *setting) made(n int) string {
 	var holds, days []string
 	var counts []int
@@ -113,7 +114,7 @@ func (s *setting) made(n int) string {
 // uniqueOf returns words, each once, sorted.
 func uniqueOf(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }
 
-// overtaken prints how many later requests entered before one of the group, on average and at most.
+// overtaken prints how many later requests entered before a request of the group, on average and at most.
 func overtaken(g *compare.Group) string {
 	mean, _, _, _ := g.Median(results.OvertakenMean)
 	most := g.Most(results.OvertakenMax)
@@ -144,7 +145,7 @@ func interval(p compare.Place, text func(figure.Figure) string) string {
 	return fmt.Sprintf("%s (%s to %s)", whole(p.Median), whole(p.Low), whole(p.High))
 }
 
-// remark explains why a rank is missing or equal to the one above.
+// remark explains why a rank is missing, or equal to the rank above.
 func remark(throughput, wait compare.Place) string {
 	const usual = "no difference is shown"
 	words := ""

@@ -16,13 +16,13 @@ import (
 	"turnstile/results"
 )
 
-// A curve is a figure to draw against something, with its texts.
+// A curve is a figure that is drawn against another quantity, with its texts.
 type curve struct {
-	files  string         // the first word of the names of its files
+	files  string         // the first word of the names of the files of its pictures
 	metric results.Column // a column of runs.csv
 	title  string
-	unit   string // of a figure that is not a time
-	// published: the published cost is drawn beside it.
+	unit   string // the unit, if the figure is not a time
+	// published says to draw the published cost beside the curve.
 	published bool
 }
 
@@ -36,7 +36,7 @@ var (
 		false}
 	jainCurve = curve{"jain", results.JainIndex, "Jain's index of the entries of all nodes: 1 is fair",
 		"Jain's index", false}
-	overtakenCurve = curve{"overtaken", results.OvertakenMax, "At most so many requests overtook one",
+	overtakenCurve = curve{"overtaken", results.OvertakenMax, "Most entries that overtook one request",
 		"entries that overtook one request", false}
 	electCurve = curve{"elect", results.ElectUSP50, "Half of the elections were faster (p50)",
 		"time to elect, p50", false}
@@ -44,20 +44,20 @@ var (
 		"messages per election", false}
 )
 
-// A sampled is an experiment at its place on the x axis.
+// A sampled is an experiment with its place on the x axis.
 type sampled struct {
 	x float64
 	*experiment
 }
 
-// A curveRow is a point in the data of a picture.
+// A curveRow is a point of a curve in the data of a picture.
 type curveRow struct {
 	Algorithm    string         `csv:"algorithm"`
 	Nodes        int            `csv:"nodes"`
 	RatePerS     figure.Figure  `csv:"rate_per_s"` // of each node
 	ThinkUS      figure.Figure  `csv:"think_us"`   // the mean of --think
 	Metric       results.Column `csv:"metric"`
-	Trials       int            `csv:"trials"` // that have measured it
+	Trials       int            `csv:"trials"` // number of trials that have measured the metric
 	CPUBound     int            `csv:"cpu_bound"`
 	Median       figure.Figure  `csv:"median"`
 	Low          figure.Figure  `csv:"low"`
@@ -83,14 +83,14 @@ func (m *maker) curves() {
 	}
 	m.add("Messages per entry", lacks, messages)
 	m.add("Throughput and waits", lacks, against)
-	m.add("Throughput and waits against the load", "no two rates or times of thinking at the same size",
+	m.add("Throughput and waits against the load", "no size was run with two rates or two think times",
 		m.againstLoad())
 }
 
 // againstNodes draws a figure of a setting against the number of nodes.
 func (m *maker) againstNodes(s *setting, c curve) []block {
 	if len(s.sizes()) == 1 && slices.ContainsFunc(demands, func(d demand) bool { return m.inSeries(s, d) }) {
-		return nil // drawn against that
+		return nil // drawn against the demand instead
 	}
 	var all []sampled
 	for _, e := range s.all {
@@ -125,7 +125,7 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 	if len(xs) == 1 && !c.published {
 		return []block{m.bars(c, fmt.Sprintf("%s, %s %s%s", caption, number(xs[0]), xLabel, hollow(c, all)), all)}
 	}
-	y, of := c.axis(all) // the same for all pictures
+	y, of := c.axis(all) // one y axis for all pictures
 	var parts [][]sampled
 	for at, part := 0, -1; at < len(all); at++ {
 		if in := m.names[all[at].series] / draw.MostSeries; in != part {
@@ -151,7 +151,7 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 	return blocks
 }
 
-// hollow explains why some markers are hollow.
+// hollow explains why some markers are hollow, if some are.
 func hollow(c curve, all []sampled) string {
 	var words []string
 	if slices.ContainsFunc(all, func(s sampled) bool { return s.CPUBound > 0 }) {
@@ -171,7 +171,8 @@ func hollow(c curve, all []sampled) string {
 
 func number(x float64) string { return draw.Number(x) }
 
-// lines returns the chart of some experiments, without its axes. Its unit is of units of the column.
+// lines returns the chart of some experiments, without its axes. A unit of the chart is of units of the
+// column.
 func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	l := &draw.Curves{}
 	for _, s := range all {
@@ -192,7 +193,7 @@ func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	return l
 }
 
-// axis returns the y axis of some experiments. Its unit is of units of the column.
+// axis returns the y axis of some experiments. A unit of the axis is of units of the column.
 func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 	axis.Label, of = c.scale(all)
 	least, most := math.Inf(1), 0.0
@@ -241,7 +242,7 @@ func published(s sampled) (low, high figure.Figure) {
 	return low, high
 }
 
-// scale returns the name of the unit in which a figure is drawn. It is of units of the column.
+// scale returns the name of the unit in which a figure is drawn. This unit is of units of the column.
 func (c curve) scale(all []sampled) (unit string, of float64) {
 	in := results.TimeUnit(c.metric).Seconds()
 	if in == 0 {
@@ -256,8 +257,8 @@ func (c curve) scale(all []sampled) (unit string, of float64) {
 	return inUnit(c.unit, most, in)
 }
 
-// inUnit returns the label of times with a unit that suits up to most. in is the unit of the figures in
-// seconds; the unit of the label is the returned number of them.
+// inUnit returns label with a unit of time that suits values up to most, in seconds. in is the length of the
+// unit of the column in seconds. inUnit also returns how many units of the column the unit of the label is.
 func inUnit(label string, most, in float64) (string, float64) {
 	switch {
 	case most >= 2:
@@ -268,7 +269,7 @@ func inUnit(label string, most, in float64) (string, float64) {
 	return label + " (µs)", 1e-6 / in
 }
 
-// bars draws a figure of experiments at one place.
+// bars draws a figure of experiments that share one place on the x axis.
 func (m *maker) bars(c curve, caption string, all []sampled) block {
 	unit, of := c.scale(all)
 	b := &draw.Bars{Title: caption, Unit: unit}
@@ -304,7 +305,7 @@ func (m *maker) fairness() {
 	m.add("Fairness", "no valid run about mutual exclusion without faults", blocks)
 }
 
-// A demand is a column for the demand of clients, against which figures are drawn.
+// A demand is a column that describes the demand of clients. Figures are drawn against it.
 type demand struct {
 	column string
 	label  string
@@ -325,7 +326,7 @@ var demands = []demand{
 // of returns the value of a setting in the column.
 func (d demand) of(s *setting) string { return s.all[0].trials[0].Text(d.column) }
 
-// rest identifies the settings that differ only in the column; empty: the setting has no value there.
+// rest identifies a group of settings that differ only in the column; empty: the setting has no value in it.
 func (d demand) rest(s *setting) string {
 	text := d.of(s)
 	if text == "" {
@@ -344,8 +345,8 @@ func (m *maker) inSeries(s *setting, d demand) bool {
 	})
 }
 
-// heaviest reports whether no setting that differs only in a demand has a heavier one: a higher rate, or a
-// shorter time of thinking.
+// heaviest reports whether a setting has the heaviest demand of all settings that differ from it only in a
+// demand: the highest rate, or the shortest time of thinking.
 func (m *maker) heaviest(s *setting) bool {
 	for _, d := range demands {
 		rest := d.rest(s)
@@ -403,7 +404,8 @@ type quantileRow struct {
 	WaitUS    figure.Figure `csv:"wait_us"`
 }
 
-// percentiles draws the waits of each setting, of its largest size and heaviest load, on a scale of nines.
+// percentiles draws the waits of each setting, at its largest size and heaviest load. The x axis is a scale
+// of nines: 90%, 99%, 99.9% are equally far apart.
 func (m *maker) percentiles() {
 	var blocks []block
 	for _, s := range m.calm(entries) {
@@ -423,7 +425,7 @@ func (m *maker) percentiles() {
 	m.add("Percentiles of the waits", "no waits were measured in a valid run without faults", blocks)
 }
 
-// nines draws the waits of some experiments, in as many pictures as it takes.
+// nines draws the waits of some experiments on a scale of nines, in as many pictures as needed.
 func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 	parts := map[int]*draw.Curves{}
 	rows := map[int][]quantileRow{}
@@ -520,8 +522,8 @@ func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRo
 	return points, rows
 }
 
-// waits returns the waits of all trials of an experiment together; nil: they cannot be read, or a trial is
-// not valid.
+// waits returns the waits of all trials of an experiment together; nil: the waits cannot be read, or a trial
+// is not valid.
 func (m *maker) waits(e *experiment) (all *hdrhistogram.Histogram) {
 	if e.Valid != len(e.trials) {
 		return nil

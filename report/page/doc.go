@@ -2,6 +2,6 @@
 // HTML file that needs nothing else, and the same as Markdown.
 //
 // [Make] reads the set and returns a [Page], which is data: sections of texts, tables and figures.
-// [Page.Write] writes it. Only valid trials enter medians, curves and ranks; the others are counted beside
-// them.
+// [Page.Write] writes it. Only valid trials enter medians, curves and ranks; the number of other trials is
+// shown beside them.
 package page

@@ -15,12 +15,12 @@ import (
 var FailoverHead = []string{"Service", "TTL", "Granted", "Next after", "Interval", "Min..max", "Runs",
 	"Never", "Left out"}
 
-// FailoverCells returns the cells of a row of failover.csv. If no run of the row counts, the fourth and last
-// cell has the reason.
+// FailoverCells returns the cells of a row of failover.csv. If no run of the row counts, there are only four
+// cells, and the last one has the reason.
 func FailoverCells(r *results.FailoverRow) []string {
 	cells := []string{r.Line, format.Seconds(r.AskedS), format.Seconds(r.GrantedS)}
 	if r.Runs == 0 {
-		if r.LeftOut == 0 { // the reason holds for every time to live
+		if r.LeftOut == 0 { // the reason is the same for every time to live
 			cells[1], cells[2] = format.Missing, format.Missing
 		}
 		return append(cells, cmp.Or(r.Reason, "no run"))
@@ -35,7 +35,8 @@ func FailoverCells(r *results.FailoverRow) []string {
 		between(r.LeastS, r.MostS, ".."), fmt.Sprint(r.Runs), fmt.Sprint(r.Missed), fmt.Sprint(r.LeftOut))
 }
 
-// A FailoverTable is the rows of one fault. Rows that are the same for every time to live are merged.
+// A FailoverTable has the rows of one fault. Rows of a service without runs are merged if they are the same
+// for every time to live.
 type FailoverTable struct {
 	Title string
 	Rows  [][]string

@@ -12,14 +12,14 @@ import (
 	"turnstile/results"
 )
 
-// mostPictured is how many experiments of one kind have a picture of a trial.
+// mostPictured is how many experiments of one kind are shown with a picture of a trial.
 const mostPictured = 12
 
 // mostFaults is how many faults of a trial are listed.
 const mostFaults = 5
 
-// A told is the trial of an experiment that is drawn: the first valid one or, if no trial is valid, the
-// first.
+// A told is an experiment with the trial of it that is drawn: the first valid trial or, if no trial is valid,
+// the first one.
 type told struct {
 	*experiment
 	folder  *results.Folder
@@ -27,8 +27,8 @@ type told struct {
 	caption string
 }
 
-// pictured returns a trial of each of the first few experiments that pick chooses. more has a text with the
-// number of the others.
+// pictured returns a trial of each of the first few experiments that pick chooses. more has a text that says
+// how many other experiments were chosen.
 func (m *maker) pictured(pick func(e *experiment) bool) (some []told, more []block) {
 	left := 0
 	for _, e := range m.all {
@@ -47,7 +47,7 @@ func (m *maker) pictured(pick func(e *experiment) bool) (some []told, more []blo
 	return some, more
 }
 
-// tell returns the trial of an experiment that is drawn.
+// tell returns an experiment with the trial of it that is drawn.
 func (m *maker) tell(e *experiment) told {
 	t := &e.trials[0]
 	for i := range e.trials {
@@ -123,7 +123,7 @@ type rateRow struct {
 	Faults  string        `csv:"faults"` // numbers of the faults in force, with spaces between
 }
 
-// mostSteps is how many steps a picture of a trial has.
+// mostSteps is the greatest number of steps of the curve in a picture of a trial.
 const mostSteps = 96
 
 // timeline draws the entries per second of a trial, with its faults shaded.
@@ -195,7 +195,7 @@ func phases(caption string, faults []results.FaultRow) *table {
 	return t
 }
 
-// leaderPhases is phases for a run about leaders.
+// leaderPhases does what phases does, for a run about leaders.
 func leaderPhases(caption string, faults []results.FaultRow) *table {
 	t := &table{Caption: caption, Words: 2, Head: []string{"Fault", "Phase", "Elections", "Time to elect p50",
 		"No leader", "Two leaders", "Messages", "All agreed after"}}

@@ -87,7 +87,8 @@ func (m *maker) matrix() {
 	m.add("The fault matrix", "the set has no "+results.MatrixFile, blocks)
 }
 
-// outcomes explains the letters of outcomes, for entries and for leaders, and how bad each is.
+// outcomes explains the letters of outcomes, for clients that enter and for leaders, and says how bad each
+// outcome is.
 var outcomes = []struct {
 	letter          string
 	bad             int
@@ -101,7 +102,7 @@ var outcomes = []struct {
 	{"?", 0, "inconclusive", "inconclusive"},
 }
 
-// heatOf draws a matrix, a row for each fault.
+// heatOf draws a fault matrix with a line for each fault.
 func heatOf(caption, columns string, rows []results.MatrixRow) *draw.Picture {
 	h := &draw.Heat{Title: caption}
 	for _, r := range rows {
@@ -126,7 +127,8 @@ func heatOf(caption, columns string, rows []results.MatrixRow) *draw.Picture {
 	return h.Draw()
 }
 
-// heatOfLines draws known failures of services, a row for each, with its strict and its fenced outcomes.
+// heatOfLines draws the known failures of services, one in each line, with the outcomes of all entries and
+// the outcomes at a resource with fence numbers.
 func heatOfLines(caption string, rows []results.MatrixRow) *draw.Picture {
 	h := &draw.Heat{Title: caption, Columns: []string{"strict", "fenced"}}
 	for _, r := range rows {
@@ -148,10 +150,11 @@ func heatOfLines(caption string, rows []results.MatrixRow) *draw.Picture {
 	return h.Draw()
 }
 
-// longestLine is how many characters a picture has about a known failure. The table has the whole text.
+// longestLine is how many characters of the text about a known failure a picture shows. The table has the
+// whole text.
 const longestLine = 60
 
-// cellOf returns the cell of some outcomes.
+// cellOf returns the cell that shows some outcomes.
 func cellOf(shown string) draw.Cell {
 	c := draw.Cell{Text: shown}
 	for _, o := range outcomes {

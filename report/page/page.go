@@ -26,22 +26,22 @@ import (
 // A Page is the report of a set as data.
 type Page struct {
 	Name string // of the set
-	Lead string // counts the runs by verdict
+	Lead string // a sentence that counts the runs by verdict
 	Calls
-	Valid    int // trials
+	Valid    int // number of valid trials
 	Sections []section
 	LeftOut  []string // sections without data, and why
 	Damaged  []string // runs that cannot be read in full, and why
 
-	most int // bytes of the HTML file
+	most int // the greatest size of the HTML file, in bytes
 }
 
 // Calls are the commands that a page names.
 type Calls struct {
 	Command    string // makes the page again
-	OnePicture string // makes a picture again, with its name appended; empty: Command with --picture
+	OnePicture string // makes one picture again, if its name is appended; empty: Command with --picture
 	Program    string // the first word of other commands
-	Runs       string // the prefix of runs in commands: SET in SET/RUN
+	Runs       string // what precedes a run in commands: SET in SET/RUN
 	Flags      string // further flags of rerun, each with a space before it
 }
 
@@ -51,29 +51,29 @@ type section struct {
 	Blocks []block
 }
 
-// A block is one of these: a text, a table or a figure.
+// A block is a text, a table or a figure.
 type block struct {
 	Text   string
 	Table  *table
 	Figure *figureOf
 }
 
-// A table has a line of headers. Its first Words columns hold words, the others numbers.
+// A table has a line of headers. Its first Words columns hold words, and its other columns hold numbers.
 type table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
 	Words   int
-	Folded  bool // it is shown once it is opened
+	Folded  bool // the page shows only its caption until the reader opens it
 }
 
 // A figureOf is a picture with the data that it shows.
 type figureOf struct {
-	Name    string // of its files
+	Name    string // name of its files, without the ending
 	Caption string
-	Inline  string // as an element of an HTML page; empty: the page would be too large
-	File    string // as a separate file
-	Wide    bool   // its text is readable only at full width
+	Inline  string // the picture as an element of an HTML page; empty: with it the page would be too large
+	File    string // the picture as a separate file
+	Wide    bool   // its text is readable only at the full width of the page
 	CSV     string
 }
 
@@ -85,10 +85,10 @@ type maker struct {
 	*Page
 	known    catalog.Table
 	set      *results.Set
-	all      []*experiment // by setting, and then by series and nodes
+	all      []*experiment // sorted by setting, and then by series and nodes
 	settings []*setting
-	names    map[string]int // by name of a series: the number of its look
-	figures  map[string]int // by first word of a name: how many figures have it
+	names    map[string]int // by name of a series: the number of the look of this series
+	figures  map[string]int // by the first word of names of figures: how many figures have a name with it
 }
 
 // Make returns the page of a set with that name. Runs that cannot be read are listed on the page. Without
@@ -101,14 +101,14 @@ func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Pag
 			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
 	})
 	if len(trials) == 0 {
-		if m.matrix(); len(m.Sections) == 0 { // a simulated matrix stores no runs
+		if m.matrix(); len(m.Sections) == 0 { // a simulated fault matrix stores no runs
 			return m.Page, ErrNoTrials
 		}
 		m.LeftOut = nil
 		return m.Page, nil
 	}
 	m.group(trials)
-	if m.Valid > 0 { // pictures first, and tables behind them
+	if m.Valid > 0 { // first the pictures, and then the tables
 		m.tradeoffs()
 		m.curves()
 		m.percentiles()
@@ -124,7 +124,7 @@ func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Pag
 	return m.Page, nil
 }
 
-// add adds a section or, without blocks, lists its title as left out. lacks is the reason.
+// add adds a section. If blocks is empty, it instead lists the title as left out, with lacks as the reason.
 func (m *maker) add(title, lacks string, blocks []block) {
 	if len(blocks) == 0 {
 		m.LeftOut = append(m.LeftOut, strings.ToLower(title[:1])+title[1:]+" ("+lacks+")")
@@ -136,7 +136,7 @@ func (m *maker) add(title, lacks string, blocks []block) {
 // widest is the greatest width of a picture that is readable on a phone, in pixels.
 const widest = 500
 
-// figureBlock returns a figure whose files begin with a word, with its data.
+// figureBlock returns a block with a figure and its data. The names of its files begin with the word begin.
 func figureBlock[T any](m *maker, begin, caption string, p *draw.Picture, data []T) block {
 	m.figures[begin]++
 	f := &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption, File: p.File(),
@@ -170,7 +170,7 @@ func (p *Page) figures() (all []*figureOf) {
 // Figures returns how many pictures the page has.
 func (p *Page) Figures() int { return len(p.figures()) }
 
-// Pictures returns their names.
+// Pictures returns the names of all pictures.
 func (p *Page) Pictures() (names []string) {
 	for _, f := range p.figures() {
 		names = append(names, f.Name)
@@ -230,8 +230,8 @@ func (m *maker) about(trials []compare.Trial) {
 		facts.Rows = append(facts.Rows, []string{"Services", counted(services)})
 	}
 	if bound > 0 {
-		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: their delays measure the "+
-			"processors. They are marked, and not ranked", bound)})
+		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: the CPU limits their "+
+			"delays, so they are marked and not ranked", bound)})
 	}
 	if n := len(disturbed); n > 0 {
 		facts.Rows = append(facts.Rows, []string{"Disturbed", fmt.Sprintf("in %s, other programs took more than "+
@@ -246,7 +246,7 @@ func (m *maker) about(trials []compare.Trial) {
 	m.Sections = append(m.Sections, section{"What was run", blocks})
 }
 
-// counted lists words; if there are several, each has its number of trials.
+// counted lists words; if there are several, it adds to each its number of trials.
 func counted(words map[string]int) string {
 	var list []string
 	for _, w := range slices.Sorted(maps.Keys(words)) {
@@ -309,7 +309,7 @@ func (s *setting) bySeries() (all [][]*experiment) {
 // mostCommands is how many commands are listed.
 const mostCommands = 40
 
-// commands lists a command for each experiment that makes one of its runs again.
+// commands lists, for each experiment, a command that makes one of its runs again.
 func (m *maker) commands() *table {
 	t := &table{Caption: "Commands that make a run of each experiment again", Words: 3, Folded: true,
 		Head: []string{"Algorithm", "Nodes", "Command"}}
@@ -324,7 +324,7 @@ func (m *maker) commands() *table {
 	return t
 }
 
-// An experiment is the trials with the same settings, on one machine, by one version.
+// An experiment is all trials with the same settings, on the same machine, by the same version.
 type experiment struct {
 	*compare.Group
 	series  string // the algorithm, with the options in which its trials in the set differ
@@ -336,17 +336,17 @@ type experiment struct {
 
 // A setting is the settings that trials share, apart from the algorithm and the number of nodes.
 type setting struct {
-	label   string // the columns in which it differs from similar settings of the set, with their values
-	also    string // the same, without the columns that the table shows anyway
-	rest    string // the same, without the demand of clients
-	columns string // the columns of its problem: entries or elections
+	label   string // the columns in which it differs from similar settings of the set, with its values
+	also    string // label without the columns that the table of experiments shows anyway
+	rest    string // label without the columns of the demand of clients
+	columns string // what its runs count: entries or elections
 	faulty  bool
-	all     []*experiment // by series, and then by nodes
-	asked   []string      // columns
-	values  []string      // its value in each of these columns
+	all     []*experiment // sorted by series, and then by nodes
+	asked   []string      // the columns of a setting
+	values  []string      // the value of the setting in each of the columns asked
 }
 
-// ofSeries are the columns of a series, which are not part of a setting.
+// ofSeries are columns that tell series apart, and are not part of a setting.
 var ofSeries = []string{"algorithm", "detector", "elect"}
 
 // group sorts trials into experiments and settings.
@@ -399,11 +399,11 @@ func (m *maker) group(trials []compare.Trial) {
 	}
 }
 
-// shown are the columns that the table of experiments has anyway.
+// shown are the columns that the table of experiments shows anyway.
 var shown = []string{"load", "hold", "latency", "plan", "faults"}
 
-// label names the settings by the columns in which they differ from similar ones, sorts their experiments,
-// and gives each series its look.
+// label names the settings by the columns in which they differ from similar settings, sorts their
+// experiments, and gives each series its look.
 func (m *maker) label(about []string) {
 	for i, column := range about {
 		for _, s := range m.settings {
@@ -425,7 +425,7 @@ func (m *maker) label(about []string) {
 		}
 	}
 	m.names = map[string]int{}
-	series := map[string][]string{} // by columns
+	series := map[string][]string{} // by the columns of the setting
 	for _, s := range m.settings {
 		slices.SortStableFunc(s.all, func(a, b *experiment) int {
 			return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.nodes, b.nodes))
@@ -466,8 +466,9 @@ func textsOf(t *compare.Trial, columns []string) (texts []string) {
 	return texts
 }
 
-// differing returns, by algorithm, the columns in which its trials differ though they agree in about and the
-// number of nodes. Otherwise a default that follows from the number of nodes would make another series.
+// differing returns, by algorithm, the columns in which two trials of it differ that agree in the columns
+// about and in the number of nodes. Without the last condition, a default that depends on the number of nodes
+// would make another series.
 func differing(trials []compare.Trial, columns, about []string) map[string]map[string]bool {
 	first, differ := map[string][]string{}, map[string]map[string]bool{}
 	for i := range trials {
@@ -500,13 +501,13 @@ func seriesOf(t *compare.Trial, columns []string, differ map[string]map[string]b
 	return name
 }
 
-// The columns of problems, as check.Problem has them.
+// The nouns for what the runs of a problem count, as in check.Problem.
 const (
 	entries   = "entries"
 	elections = "elections"
 )
 
-// kinds has the columns of runs by the kind of their rows.
+// kinds has, by kind of algorithm, what its runs count.
 var kinds = map[nodes.Kind]string{nodes.MutualExclusion: entries, nodes.Election: elections}
 
 // isFlawed reports whether an algorithm is known to be broken.
@@ -515,7 +516,7 @@ func isFlawed(known catalog.Table, algorithm string) bool {
 	return err == nil && row.Flaw != nil
 }
 
-// columnsOf returns the columns of the problem of an algorithm. An unknown algorithm counts as one of mutual
+// columnsOf returns what the runs of an algorithm count. An unknown algorithm is treated as one of mutual
 // exclusion.
 func columnsOf(known catalog.Table, algorithm string) string {
 	row, err := known.Find(algorithm)
@@ -525,7 +526,8 @@ func columnsOf(known catalog.Table, algorithm string) string {
 	return nodes.OfKind(kinds, row.Kind)
 }
 
-// calm returns the settings without faults whose problem has these columns, and which have valid trials.
+// calm returns the settings without faults that have valid trials, and whose runs count entries or elections,
+// as columns asks.
 func (m *maker) calm(columns string) (all []*setting) {
 	for _, s := range m.settings {
 		if !s.faulty && s.columns == columns && s.valid() > 0 {

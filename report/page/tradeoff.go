@@ -32,17 +32,18 @@ func (m *maker) tradeoffs() {
 		blocks = append(blocks, m.tradeoff(groups[rest])...)
 	}
 	if len(blocks) > 0 {
-		blocks = append([]block{{Text: "Can both be low? The synchronization delay is the time from an exit " +
-			"to the next entry, if that was requested before the exit. An algorithm is on the frontier, the line, " +
-			"if no other is lower in one figure and not higher in the other. Figures whose intervals overlap count " +
-			"as equal. An algorithm that is CPU-bound, known to be broken, or violated in this set is never on it. " +
-			"The size is the largest at which most algorithms have both figures and are not CPU-bound."}}, blocks...)
+		blocks = append([]block{{Text: "Messages per entry against the synchronization delay: the time from an " +
+			"exit to the next entry, if that entry was requested before the exit. An algorithm is on the frontier, " +
+			"the line, if no other is lower in one figure and not higher in the other. Figures whose intervals " +
+			"overlap count as equal. An algorithm that is CPU-bound, known to be broken, or violated in this set " +
+			"is never on it. The size is the largest at which most algorithms have both figures and are not " +
+			"CPU-bound."}}, blocks...)
 	}
 	m.add("Messages against delay", "no two algorithms have measured both at the same size, without faults",
 		blocks)
 }
 
-// weight returns the requests per second of all nodes; 0: one at a time, or saturated.
+// weight returns the requests per second of all nodes; 0: the load is saturated, or is one request at a time.
 func (e *experiment) weight() float64 {
 	for _, d := range demands {
 		switch x := d.x(e); {
@@ -55,13 +56,14 @@ func (e *experiment) weight() float64 {
 	return 0
 }
 
-// A side is a panel of a picture of messages against delay: the experiments of a size under one load.
+// A side is one of the panels of a picture of messages against delay: the experiments of one size under one
+// load.
 type side struct {
 	load string
 	all  []*experiment
 }
 
-// sidesOf returns the sides of a size: the lightest load, and the saturated one.
+// sidesOf returns the sides of a size: one for the lightest load, and one for the saturated load.
 func sidesOf(settings []*setting, n int) []side {
 	idle, saturated := side{load: "idle"}, side{load: "saturated"}
 	for _, s := range settings {
@@ -77,8 +79,9 @@ func sidesOf(settings []*setting, n int) []side {
 	return slices.DeleteFunc([]side{idle, saturated}, func(s side) bool { return s.all == nil })
 }
 
-// shared returns the sides of the size at which most algorithms have figures that are not CPU-bound, of
-// several sizes the largest; nil: at no size two have them.
+// shared returns the sides of the size at which most algorithms have figures that are not CPU-bound. If there
+// are several such sizes, it takes the largest; if at no size two algorithms have such figures, it returns
+// nil.
 func shared(settings []*setting) (best []side) {
 	var sizes []int
 	for _, s := range settings {
@@ -104,7 +107,7 @@ func shared(settings []*setting) (best []side) {
 	return best
 }
 
-// tradeoff draws settings that differ only in their demand.
+// tradeoff draws settings that differ only in the demand of clients.
 func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 	sides := shared(settings)
 	if sides == nil {
@@ -123,7 +126,7 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 		caption += " (" + rest + ")"
 	}
 	var rows []curveRow
-	fronts := map[string]int{} // on how many sides an algorithm is on the frontier
+	fronts := map[string]int{} // by algorithm: on how many sides it is on the frontier
 	for _, s := range sides {
 		panel, missing := s.panel(in, settings)
 		front := panel.Frontier()
@@ -150,8 +153,8 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 	return append([]block{figureBlock(m, "tradeoff", caption, chart.Draw(), rows)}, blocks...)
 }
 
-// panel returns the marks of a side, and by reason the algorithms of the settings without a mark. Delays are
-// in units of in microseconds.
+// panel returns the marks of a side, and the names of the algorithms without a mark, by the reason. in is the
+// unit of delays, in microseconds.
 func (s side) panel(in float64, settings []*setting) (panel draw.Panel, missing map[string][]string) {
 	panel.Name, missing = s.load, map[string][]string{}
 	if weight := s.all[0].weight(); weight > 0 {
@@ -178,7 +181,8 @@ func (s side) panel(in float64, settings []*setting) (panel draw.Panel, missing 
 	return panel, missing
 }
 
-// dot returns the mark of an experiment, with its delay in units of in microseconds, or why it has no mark.
+// dot returns the mark of an experiment, or the reason why it has no mark. in is the unit of its delay, in
+// microseconds.
 func (e *experiment) dot(in float64) (d draw.Dot, why string) {
 	measured := func(metric results.Column, of float64) draw.Measured {
 		p := pointOf(metric, sampled{experiment: e}, of)

@@ -33,19 +33,20 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 // Picture returns the picture as an element of an HTML page.
 func (f *figureOf) Picture() template.HTML { return template.HTML(f.Inline) }
 
-// Again returns the command that makes a picture again, alone.
+// Again returns the command that makes only this picture again.
 func (p *Page) Again(f *figureOf) string {
 	return cmp.Or(p.OnePicture, p.Command+" --picture") + " " + f.Name
 }
 
-// longCell is the number of letters from which a cell counts as words, in any column. A number of at least
-// wideCell letters, such as one with an interval, may be broken into lines.
+// longCell is the number of letters above which a cell counts as words, in any column. A number with more
+// than wideCell letters, such as one with an interval, may be broken into lines.
 const (
 	longCell = 30
 	wideCell = 12
 )
 
-// Class returns the class of a cell in a column: w of words, long of many, b of a number that may be broken.
+// Class returns the HTML class of a cell in a column: w for words, w long for many words, b for a number that
+// may be broken.
 func (t *table) Class(column int, cell string) string {
 	switch size := utf8.RuneCountInString(cell); {
 	case size > longCell:
@@ -64,17 +65,17 @@ func (t *table) Headed() bool { return strings.Join(t.Head, "") != "" }
 // Style returns the colors of the page and of all pictures.
 func (p *Page) Style() template.CSS { return template.CSS(draw.Variables() + "\n" + draw.Dark()) }
 
-// Missing lists the sections that are left out.
+// Missing lists the titles of the sections that are left out.
 func (p *Page) Missing() string { return strings.Join(p.LeftOut, "; ") }
 
 // mostBytes is the greatest size of the HTML file of a page that can go by mail and opens on a phone.
 const mostBytes = 5_000_000
 
-// leftOutBytes is more than the size of the text that replaces a picture.
+// leftOutBytes is an upper bound for the size of the text that replaces a picture.
 const leftOutBytes = 400
 
-// HTML writes the page as one HTML file, which needs no other. If it would be too long, the last pictures are
-// left to the files beside it.
+// HTML writes the page as one HTML file, which needs no other file. If it would be too large, the last
+// pictures are left out: they are only in the files beside it.
 func (p *Page) HTML(w io.Writer) error {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
@@ -121,7 +122,7 @@ func (p *Page) Write(folder string) error {
 	return results.WriteFile(filepath.Join(folder, HTMLFile), p.HTML)
 }
 
-// removeStale removes the pictures and data that an earlier page in a folder names.
+// removeStale removes the pictures and data of an earlier page in the same folder.
 func removeStale(folder string) {
 	before, _ := os.ReadFile(filepath.Join(folder, MarkdownFile))
 	for _, named := range dataOf.FindAllSubmatch(before, -1) {
@@ -205,7 +206,7 @@ func (t *table) markdown(b *strings.Builder) {
 	}
 }
 
-// marked returns a text as it stands in Markdown.
+// marked returns a text with the special characters of Markdown escaped.
 func marked(text string) string { return marks.Replace(text) }
 
 var marks = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "\n", " ",

@@ -16,13 +16,13 @@ import (
 	"turnstile/results"
 )
 
-// How many trials are drawn, and how many faults are listed. The result files have all of them.
+// How many trials are drawn, and how many faults are listed. The result files have all trials and faults.
 const (
 	drawnTrials  = 3
 	listedFaults = 12
 )
 
-// faults prints whether the faults of the run took place, and draws their effect on it.
+// faults prints whether the faults of the run took place, and draws their effect on the run.
 func (p *Report) faults(s *runs.Summary) {
 	p.faultWords(s)
 	if len(s.Faults) == 0 {
@@ -56,7 +56,7 @@ func (p *Report) faultWords(s *runs.Summary) {
 	}
 }
 
-// timeline draws a trial, given its index in s.Rows.
+// timeline draws the trial whose index in s.Rows is i.
 func (p *Report) timeline(s *runs.Summary, i int) {
 	row := &s.Rows[i]
 	intervals := ofTrial(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial })
@@ -80,7 +80,7 @@ func (p *Report) timeline(s *runs.Summary, i int) {
 
 const faultFormat = "%-23s %8s %8s %8s %9s %9s %9s\n"
 
-// byFault groups the rows by fault, in the order of their numbers.
+// byFault groups the rows by fault, in the order of the numbers of the faults.
 func byFault(faults []results.FaultRow) (rows []faultTable) {
 	sorted := slices.Clone(faults)
 	slices.SortStableFunc(sorted, func(a, b results.FaultRow) int { return cmp.Compare(a.Number, b.Number) })
@@ -115,8 +115,8 @@ func (p *Report) faultsTable(faults []faultTable, trials int) {
 		during, after := median(results.RefusedDuring), median(results.RefusedAfter)
 		x, _ := during.Value()
 		if y, _ := after.Value(); x+y > 0 {
-			p.printf("  refused, so in no rate: %s while it lasted, %s after it\n", format.Whole(during),
-				format.Whole(after))
+			p.printf("  entries that the resource refused: %s during the fault, %s after it; no rate counts them\n",
+				format.Whole(during), format.Whole(after))
 		}
 	}
 	if more := len(faults) - listedFaults; more > 0 {
@@ -125,7 +125,7 @@ func (p *Report) faultsTable(faults []faultTable, trials int) {
 	p.lacking(faults[:min(listedFaults, len(faults))])
 }
 
-// lacking explains why figures of the listed faults are missing.
+// lacking explains why some figures of the listed faults are missing.
 func (p *Report) lacking(faults []faultTable) {
 	var why []string
 	say := func(is bool, reason string) {

@@ -21,8 +21,8 @@ import (
 	"turnstile/results"
 )
 
-// figures prints the measured figures: quantiles over the requests of all trials together; of other figures
-// the median, with the least and the greatest if trials differ.
+// figures prints the measured figures. Quantiles are over the requests of all trials together. For any other
+// figure it prints the median over the trials, with the least and the greatest value if trials differ.
 func (p *Report) figures(s *runs.Summary) {
 	t := table(s.Rows)
 	if !t.known(results.DurationS) {
@@ -49,7 +49,7 @@ func (p *Report) entries(s *runs.Summary, t table) {
 	p.machine(s, t)
 }
 
-// work prints the work that clients did inside. It prints nothing if that was only to write the account.
+// work prints the work that clients did inside. It prints nothing if they only wrote the account.
 func (p *Report) work(s *runs.Summary, t table) {
 	w := s.Record.Options.Workload.Work
 	if w == workload.Account || !t.known(results.WorkDone) {
@@ -81,8 +81,8 @@ func (p *Report) throughput(s *runs.Summary, t table) {
 		p.line("", "%s", says)
 	}
 	if refused, _ := t.sum(results.EntriesRefused).Value(); refused > 0 {
-		p.line("refused", "%s of %s entries of the whole run, which count in no rate", english.Thousands(refused),
-			format.Whole(t.sum(results.Entries)))
+		p.line("refused", "%s of %s entries in the whole run had their write refused; no rate counts them",
+			english.Thousands(refused), format.Whole(t.sum(results.Entries)))
 	}
 	if secluded, _ := t.sum(results.EntriesInMinority).Value(); secluded > 0 {
 		p.line("minority", "%s of %s entries by clients that could reach no majority", english.Thousands(secluded),
@@ -102,7 +102,8 @@ func unissued(s *runs.Summary) string {
 	ended := slices.ContainsFunc(s.Verdicts, func(v check.Verdict) bool { return v.Stall != nil }) ||
 		slices.ContainsFunc(s.Record.Trials, func(t runs.TrialRecord) bool { return t.Trouble != "" })
 	if ended {
-		return "not known, since the run ended before: waits of requests not made are left out"
+		return "unknown, since the run ended early; requests that were due but never issued have no wait in the " +
+			"figures"
 	}
 	return "no request fell due while it was measured"
 }
@@ -117,7 +118,7 @@ func (p *Report) window(t table) {
 			limit, _ := row.Figure(option.LimitColumn).Value()
 			return took >= limit
 		}); late > 0 {
-			text += ": its limit, by when some clients still waited for their first or second entry"
+			text += ", its limit: some clients had not entered twice by then"
 		}
 		p.line("warm-up", "%s", text)
 	}
@@ -144,7 +145,7 @@ func (p *Report) warn(format string, args ...any) {
 	p.line("", "%s", p.palette.Paint(terminal.Yellow, fmt.Sprintf(format, args...)))
 }
 
-// A quantile is one that the summary prints, with its name there and in column names.
+// A quantile is a quantile that the summary prints, with its name in the summary and in names of columns.
 type quantile struct {
 	name, column string
 	q            float64
@@ -236,7 +237,7 @@ func (p *Report) serverBytes(t table) {
 	p.line("per entry", "%s bytes between clients and servers", format.Plain(bytes.median, 0))
 }
 
-// messages prints the messages per entry, next to the published number.
+// messages prints the messages per entry, next to the published cost.
 func (p *Report) messages(s *runs.Summary, t table) {
 	if s.Record.Options.Config.Options[foreign.ServiceOption] != "" {
 		p.serverBytes(t)
@@ -317,11 +318,11 @@ func (p *Report) published(s *runs.Summary, t table) string {
 	case off > 0:
 		return text + ": " + within + p.palette.Paint(terminal.Red, "NOT CONFIRMED") + against
 	case r.Exact() && violated:
-		return text + ": the run took as many, though it is violated"
+		return text + ": the measured figure equals it, though the run is violated"
 	case r.Exact():
 		return text + ": " + p.palette.Paint(terminal.Green, "confirmed")
 	case violated:
-		return text + ": the run is within, though it is violated"
+		return text + ": the measured figure lies in the range, though the run is violated"
 	}
 	return text + ": the run is " + p.palette.Paint(terminal.Green, "within")
 }
@@ -342,8 +343,8 @@ func (p *Report) fairness(t table) {
 		entriesPerNode(t), text)
 }
 
-// entriesPerNode prints the range of entries per node within one trial, since differences between trials are
-// no matter of fairness.
+// entriesPerNode prints the range of entries per node within one trial: differences between trials say
+// nothing about fairness.
 func entriesPerNode(t table) string {
 	widest, ratio, alike := 0, 0.0, true
 	for i := range t {
@@ -386,7 +387,7 @@ func (p *Report) machine(s *runs.Summary, t table) {
 	p.cpuBound(t, m)
 }
 
-// pauses warns of processes that stood still in a trial.
+// pauses warns of processes that were not running for some time in a trial.
 func (p *Report) pauses(s *runs.Summary, trial int) {
 	row, text := &s.Rows[trial], s.Verdicts[trial].Pauses
 	if text == "" {
@@ -404,8 +405,8 @@ func (p *Report) pauses(s *runs.Summary, trial int) {
 	p.warn("%s", text)
 }
 
-// usedOf prints the CPU time used by the run and by others. Under a quota, the run's shares are of the quota;
-// shares of other processes, which it does not bind, are of the machine.
+// usedOf prints the CPU time used by the run and by other processes. Under a quota, the share of the run is a
+// share of the quota; the quota does not limit other processes, so their share is a share of the machine.
 func usedOf(t table, m results.Machine) string {
 	of, total, others := "of the CPU time", t.of(results.CPUBusy), ", others %s"
 	if limited(m) {
@@ -429,7 +430,8 @@ func usedOf(t table, m results.Machine) string {
 	return text + fmt.Sprintf(others, t.of(results.OthersCPU).text(format.Percent))
 }
 
-// ours returns the CPU time used by the run and its broker in each trial, as a share of what they could use.
+// ours returns the CPU time that the run and its broker used in each trial, as a share of the CPU time that
+// they could use.
 func ours(t table) (figures []figure.Figure) {
 	for i := range t {
 		own, known := t[i].OwnCPU.Value()
@@ -443,7 +445,8 @@ func ours(t table) (figures []figure.Figure) {
 	return figures
 }
 
-// cpuBound warns of times that CPU load has distorted, and names whose load it was.
+// cpuBound warns that CPU load has distorted times, and says whether it was the load of the run or of other
+// processes.
 func (p *Report) cpuBound(t table, m results.Machine) {
 	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool { return !row.CPUBound() })
 	if len(busy) == 0 {
@@ -461,8 +464,8 @@ func (p *Report) cpuBound(t table, m results.Machine) {
 	others, known := busy.of(results.OthersCPU).median.Value()
 	switch usedUp := limited(m) && used > results.CPUBoundAbove; {
 	case known && others > ofMachine && !usedUp:
-		p.warn("CPU-bound: %sothers used %s of the machine: these times are theirs as well; "+
-			"repeat it when they are done", in, format.Percent(figure.Number(others)))
+		p.warn("CPU-bound: %sother programs used %s of the machine, which lengthened these times: "+
+			"repeat the run without them", in, format.Percent(figure.Number(others)))
 		return
 	case limited(m) && !usedUp:
 		by = " by the machine"
@@ -504,9 +507,9 @@ func (p *Report) detection(s *runs.Summary, t table) {
 	}
 }
 
-// epochs prints, for each fault, how many new epochs the algorithm began, such as by regenerating its token,
-// and for how long nobody entered, next to the time after which a textbook implementation would regenerate
-// it.
+// epochs prints, for each fault, how many new epochs the algorithm began (for instance by regenerating its
+// token), and for how long no client entered. Beside this it prints the time after which a textbook
+// implementation would regenerate the token.
 func (p *Report) epochs(s *runs.Summary, faults []faultTable) {
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
 		count := rows.of(results.EpochsNew)
@@ -522,21 +525,20 @@ func (p *Report) epochs(s *runs.Summary, faults []faultTable) {
 	}
 }
 
-// textbook returns the time without entries after which a textbook implementation considers the holder lost,
-// as text, or "" if the row gives no formula.
+// textbook returns, as text, the time without entries after which a textbook implementation considers the
+// holder lost. It returns "" if the algorithm has no formula for this time.
 func textbook(s *runs.Summary, fault *results.FaultRow) string {
 	formula := s.Spec.Exclusion().Silence.Formula
 	switch {
 	case formula == "":
 		return ""
 	case !fault.SilenceTextbookS.Known():
-		return fmt.Sprintf("; %s is not known: --latency and --hold must be bounded, and the first above 0",
-			formula)
+		return fmt.Sprintf("; %s is unknown: --latency and --hold must be bounded, and --latency above 0", formula)
 	}
 	return fmt.Sprintf("; %s = %s", formula, format.Seconds(fault.SilenceTextbookS))
 }
 
-// told prints what clients did that had lost their lock. It prints nothing if no client lost one.
+// told prints what clients did after they had lost their lock. It prints nothing if no client lost its lock.
 func (p *Report) told(t table) {
 	of := func(column results.Column) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
 	in := func(entries uint64) string { return "in " + english.Count(entries, "entry", "entries") }
@@ -559,8 +561,7 @@ func (p *Report) told(t table) {
 			in(untold))
 	}
 	say(of(results.ToldForNothing),
-		"the client went on after it was told that the lock was lost, and no other was "+
-			"inside while it was")
+		"the client stayed after it was told that the lock was lost, but no other client was inside meanwhile")
 	if tries := of(results.RefusedTries); tries > 0 {
 		p.line("tries", "the lock refused %s, %s of them while no client was inside",
 			english.Count(tries, "try", "tries"), format.Whole(t.sum(results.RefusedFree)))
@@ -568,7 +569,7 @@ func (p *Report) told(t table) {
 	p.guarded(t)
 }
 
-// guarded prints how many overlapping entries would be kept apart by a resource that demands fence numbers.
+// guarded prints how many overlapping entries a resource that demands fence numbers would keep apart.
 func (p *Report) guarded(t table) {
 	var overlapped, accepted float64
 	least := ""
@@ -585,10 +586,10 @@ func (p *Report) guarded(t table) {
 	switch {
 	case overlapped == 0:
 	case accepted == 0:
-		p.line("fences", "%s overlapped; a resource that demands fence numbers keeps them apart", many)
+		p.line("fences", "%s overlapped; a resource that checks fence numbers keeps them apart", many)
 	default:
-		p.line("fences", "%s overlapped; a resource that demands fence numbers does not keep %s%s of them apart",
-			many, least, english.Thousands(accepted))
+		p.line("fences", "%s overlapped; a resource that checks fence numbers would still accept the writes of "+
+			"%s%s of them", many, least, english.Thousands(accepted))
 	}
 }
 
@@ -601,7 +602,7 @@ func (p *Report) units(s *runs.Summary, t table) {
 	}
 }
 
-// divided is a table with a name and figures for each group of requests in each trial.
+// divided is a table that has, for each trial, figures by group of requests: by size, or by resource.
 type divided struct {
 	by, file string
 	rows     []dividedRow
@@ -610,12 +611,12 @@ type divided struct {
 type dividedRow struct {
 	trial int
 	name  string
-	taken figure.Figure // share of the window, for resources
+	taken figure.Figure // for a resource: share of the window in which it was taken
 	measure.OfGroup
 }
 
-// divided prints a table by units taken and a table by resource: how often requests entered, how long they
-// waited, and how often later requests overtook them.
+// divided prints a table by units taken and a table by resource. They show how often requests entered, how
+// long they waited, and how often later requests overtook them.
 func (p *Report) divided(s *runs.Summary, t table) {
 	sizes := divided{by: "by size", file: results.SizesFile}
 	for _, r := range s.Sizes {
@@ -631,7 +632,7 @@ func (p *Report) divided(s *runs.Summary, t table) {
 	p.groups(resources, t)
 }
 
-// A groupColumn is a column of a divided table. Unless always is set, it is left out if no row has a positive
+// A groupColumn is a column of a divided table. Unless always is set, it is left out if it has no positive
 // number.
 type groupColumn struct {
 	name   string
@@ -698,11 +699,12 @@ var betweenNodes = []struct {
 	{results.AllAgreedUSP50, "the time until all agree"},
 }
 
-// fewUS is the error in microseconds up to which clocks count as one: anchors of a single clock err as much.
+// fewUS is the error in microseconds up to which several clocks count as one: the error of a single clock is
+// as large.
 const fewUS = 10
 
-// clocks prints the error between times of different nodes, if their hosts have several clocks, and warns of
-// figures that are not much larger than the error.
+// clocks prints by how much times of different nodes may be wrong, if their hosts have several clocks, and
+// warns of figures that are not much larger than this error.
 func (p *Report) clocks(t table) {
 	most := t.of(results.ClockErrorUS).most
 	worst, known := most.Value()

@@ -21,15 +21,15 @@ import (
 type Document struct {
 	Run     string          `json:"run"`
 	Path    string          `json:"path"`
-	Verdict check.Outcome   `json:"verdict"` // the worst of its trials
-	Record  any             `json:"record"`  // run.yaml
+	Verdict check.Outcome   `json:"verdict"` // the worst verdict of its trials
+	Record  any             `json:"record"`  // the content of run.yaml
 	Trials  []trialDocument `json:"trials"`
 	All     together        `json:"all_trials"`
 	// Unjudged are the trials that verify cannot judge, since their histories cannot be read.
 	Unjudged []unjudgedDocument `json:"unjudged,omitempty"`
 	// Changed are the files of a stored run that were changed after it ended.
 	Changed []string    `json:"changed,omitempty"`
-	Tables  *runs.Audit `json:"tables,omitempty"` // of verify: nil if the tables agree with the histories
+	Tables  *runs.Audit `json:"tables,omitempty"` // only for verify; nil if the tables agree with the histories
 }
 
 type trialDocument struct {
@@ -39,11 +39,11 @@ type trialDocument struct {
 	Stall     string        `json:"stall,omitempty"`
 	Row       Object        `json:"row"`
 	Messages  []Object      `json:"messages"`
-	Faults    []Object      `json:"faults,omitempty"`    // faults.csv
-	Timeline  []Object      `json:"timeline,omitempty"`  // timeline.csv
-	Sizes     []Object      `json:"sizes,omitempty"`     // sizes.csv
-	Resources []Object      `json:"resources,omitempty"` // resources.csv
-	Beliefs   []Object      `json:"beliefs,omitempty"`   // beliefs.csv
+	Faults    []Object      `json:"faults,omitempty"`    // rows of faults.csv
+	Timeline  []Object      `json:"timeline,omitempty"`  // rows of timeline.csv
+	Sizes     []Object      `json:"sizes,omitempty"`     // rows of sizes.csv
+	Resources []Object      `json:"resources,omitempty"` // rows of resources.csv
+	Beliefs   []Object      `json:"beliefs,omitempty"`   // rows of beliefs.csv
 }
 
 type unjudgedDocument struct {
@@ -60,7 +60,8 @@ func JSON(w io.Writer, s *runs.Summary) error {
 	return terminal.PrintJSON(w, d)
 }
 
-// DocumentOf returns what JSON prints of s. It returns an error if the record cannot be written as YAML.
+// DocumentOf returns the document that JSON prints. It returns an error if the record cannot be written as
+// YAML.
 func DocumentOf(s *runs.Summary) (*Document, error) {
 	d := &Document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{},
 		All: togetherOf(s), Changed: s.Changed}
@@ -89,11 +90,11 @@ func DocumentOf(s *runs.Summary) (*Document, error) {
 	return d, nil
 }
 
-// An Object is a row of a table in JSON, by header; unmeasured figures are null. The headers of figures that
-// are only lower bounds are listed under "at_least".
+// An Object is a row of a table in JSON, by header of the columns. A figure that was not measured is null.
+// The headers of figures that are only lower bounds are listed under "at_least".
 type Object map[string]any
 
-// ObjectOf returns a row of a table.
+// ObjectOf returns a row of a table as an Object.
 func ObjectOf(row any) Object {
 	o := Object{}
 	for header, cell := range results.Cells(row) {
@@ -134,10 +135,10 @@ func (o Object) put(name string, f figure.Figure) {
 	}
 }
 
-// A together has the figures of all trials of a run together, as in the summary.
+// A together has figures over all trials of a run, as in the summary.
 type together struct {
-	Latencies map[string]Object `json:"latencies"` // by tag in latency.hlog: quantiles, in microseconds
-	Figures   map[string]Object `json:"figures"`   // by column of runs.csv: how the trials differ
+	Latencies map[string]Object `json:"latencies"` // by tag in latency.hlog: count, quantiles in microseconds
+	Figures   map[string]Object `json:"figures"`   // by column of runs.csv: median, least, most and trials
 }
 
 // togetherOf returns the figures of all trials of s together. It leaves out figures that no trial has

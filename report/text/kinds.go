@@ -13,15 +13,15 @@ import (
 	"turnstile/results"
 )
 
-// A kind says how to print runs of a kind of rows.
+// A kind says how to print runs of one kind of algorithm.
 type kind struct {
-	columns [4]trialColumn // the figures in a line about a trial
+	columns [4]trialColumn // the figures in the line of a trial
 	warmup  func(time.Duration) string
 	figures func(*Report, *runs.Summary, table)
 }
 
-// kinds maps the kind of rows to how their runs are printed. Kinds that are not listed use mutual
-// exclusion's.
+// kinds says, by kind of algorithm, how runs are printed. Runs of other kinds are printed like those of
+// mutual exclusion.
 var kinds = map[nodes.Kind]kind{
 	nodes.MutualExclusion: {
 		[4]trialColumn{{"entries/s", results.EntriesPerS, format.Rate},
@@ -41,7 +41,7 @@ var kinds = map[nodes.Kind]kind{
 
 func kindOf(j *bench.Job) kind { return nodes.OfKind(kinds, j.Problem.Kind) }
 
-// trialColumns returns the figures in a line about a trial.
+// trialColumns returns the figures in the line of a trial.
 func trialColumns(row *results.Row) [4]trialColumn {
 	return nodes.OfKind(kinds, workload.Load(row.Text(option.LoadColumn)).Kind()).columns
 }

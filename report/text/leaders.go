@@ -47,7 +47,7 @@ func (p *Report) elections(s *runs.Summary, t table) {
 		measure.ServingTag} {
 		p.electionPart(s, tag)
 	}
-	if t.known(results.AllAgreedUSP50) { // after any kind of cut
+	if t.known(results.AllAgreedUSP50) { // known if a cut of any kind was healed
 		p.lasting(s, t, measure.AllAgreedTag)
 	}
 	p.electionPart(s, measure.TakeoverTag)
@@ -57,8 +57,8 @@ func (p *Report) elections(s *runs.Summary, t table) {
 		two += ", of it in one term " + t.of(results.TwoLeadersInTermUS).text(format.Micros)
 	}
 	if stopped := t.sum(results.TwoLeadersStoppedUS); positive(stopped) {
-		two += "; besides, for " + t.of(results.TwoLeadersStoppedUS).text(format.Micros) +
-			" with one that stood still"
+		two += "; " + t.of(results.TwoLeadersStoppedUS).text(format.Micros) +
+			" more while one of the two was paused"
 	}
 	p.line("two leaders", "%s", two)
 	if slices.ContainsFunc(s.Ledgers(), func(l *results.Ledger) bool {
@@ -68,23 +68,23 @@ func (p *Report) elections(s *runs.Summary, t table) {
 			p.line("", "%s", line)
 		}
 	}
-	p.line("flaps", "%s gave way while up, %s of them to one that had come up again",
+	p.line("flaps", "live leaders that gave way: %s, %s of them to a restarted node",
 		format.Whole(t.sum(results.Flaps)), format.Whole(t.sum(results.Takeovers)))
 	if t.known(results.LeaderChangesPerS) {
-		p.line("changes", "%s a second of leaders, in %s in which no fault began or ended",
+		p.line("changes", "%s changes of the leader per second, over %s in which no fault began or ended",
 			t.of(results.LeaderChangesPerS).text(format.Hundredths), t.of(results.SteadyS).text(format.Seconds))
 	}
 }
 
-// follow names the nodes that must follow a leader for it to be elected.
+// follow says which nodes must follow a leader for it to be elected.
 func follow(s *runs.Summary) string {
 	if elector := s.Stack.Elector(); elector != nil {
 		return elector.Row.Elector.Follow.String()
 	}
-	return "enough nodes follow the next"
+	return "enough nodes follow the new leader"
 }
 
-// lasting prints quantiles of latencies. Some may still be open at the end.
+// lasting prints quantiles of latencies, and says how many of them had not ended at the end of the run.
 func (p *Report) lasting(s *runs.Summary, t table, tag string) {
 	p.latency(s, t, tag, middle, high, longest)
 	all := measure.LatencyOf(s.Latencies, tag)
@@ -104,18 +104,18 @@ func (p *Report) electionPart(s *runs.Summary, tag string) {
 		aboutOf(s, kind))
 }
 
-// aboutOf returns the start and the end of the time that a latency measures, as text.
+// aboutOf says from when to when a latency is measured.
 func aboutOf(s *runs.Summary, kind measure.LatencyKind) string {
 	return strings.ReplaceAll(kind.About, "%s", follow(s))
 }
 
-// electionHistograms draws how long elections and their parts took, and the lengths of times without a leader
-// and with several.
+// electionHistograms draws how long elections and their parts took, and how long the times without a leader
+// and with several leaders were.
 func (p *Report) electionHistograms(s *runs.Summary) {
 	p.printf("\n")
 	for _, kind := range measure.Latencies {
 		all := measure.LatencyOf(s.Latencies, kind.Tag)
-		if kind.Tag != measure.WaitTag && kind.One != "" && all.Count() > 1 { // one shows nothing more
+		if kind.Tag != measure.WaitTag && kind.One != "" && all.Count() > 1 { // one value needs no histogram
 			p.histogram(s, kind)
 		}
 	}
@@ -171,14 +171,15 @@ var TermsMakeHarmless = []string{
 	"refuses a write of a lower term than the highest that it has seen. From the first write of the newer",
 	"leader on, all of the older one are refused; until then, only the older one has written."}
 
-// alike are faults with the same description, and their effects.
+// alike are the faults that have the same description, and their effects.
 type alike struct {
 	text    string
 	numbers effect.Group
 	rows    faultTable
 }
 
-// alikeFaults groups faults by their description, in the order in which each first occurs.
+// alikeFaults groups faults by their description. The groups are in the order in which the descriptions first
+// occur.
 func alikeFaults(faults []results.FaultRow) (all []*alike) {
 	for _, f := range faults {
 		at := slices.IndexFunc(all, func(a *alike) bool { return a.text == f.Fault })
@@ -201,11 +202,11 @@ const listedAlike = 6
 const leaderFaultFormat = "%-15s %-6s %7s %8s %8s %9s %8s %5s %8s\n"
 
 // leaderFaults lists the elections before, during and after the faults, and for how long no node or several
-// nodes led. For several faults with the same description it prints medians, and the greatest time to elect.
+// nodes led. For faults with the same description it prints medians, and the longest time to elect.
 func (p *Report) leaderFaults(s *runs.Summary) {
 	faults := alikeFaults(s.Faults)
 	if !faultTable(s.Faults).known(results.ElectionsDuring) {
-		return // no leader was wanted, or no fault began
+		return // no node campaigned, or no fault began
 	}
 	p.printf("%-22s %25s\n", "", "time to elect")
 	p.printf(leaderFaultFormat, "fault", "phase", "elected", "p50", "max", "no leader", "two lead", "flaps",
@@ -220,10 +221,11 @@ func (p *Report) leaderFaults(s *runs.Summary) {
 	if slices.ContainsFunc(s.Faults, func(r results.FaultRow) bool {
 		return slices.ContainsFunc(r.ElectUS[:], func(of measure.OfElections) bool { return !of.P50.Known() })
 	}) {
-		p.printf("%s: no election went on in that phase, or it had no length\n", format.Missing)
+		p.printf("%s: the phase had no election, or no length\n", format.Missing)
 	}
 	if slices.ContainsFunc(faults, func(a *alike) bool { return len(a.rows) > 1 }) {
-		p.printf("of several, medians, and the longest time to elect; %s has each\n", results.FaultsFile)
+		p.printf("a row for several faults has their medians, and the maximum of the time to elect; %s lists each "+
+			"fault\n", results.FaultsFile)
 	}
 	p.printf("\n")
 }
@@ -245,6 +247,6 @@ func (p *Report) leaderFault(a *alike) {
 	}
 	again := a.rows.of(results.HealedAgreedS)
 	if again.known > 0 {
-		p.printf("%-15s healed all agreed after %s\n", "", again.text(format.Seconds))
+		p.printf("%-15s all agreed %s after the heal\n", "", again.text(format.Seconds))
 	}
 }

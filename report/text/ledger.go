@@ -13,16 +13,16 @@ import (
 	"turnstile/results"
 )
 
-// A ledgerPicture draws which leader each node believed in over one trial: a row for each node.
+// A ledgerPicture draws which leader each node believed in during a trial: one line per node.
 type ledgerPicture struct {
 	*results.Ledger
 	columns int
-	letters map[int]rune  // of leaders with numbers above 9
-	used    map[rune]bool // marks that are in the picture
+	letters map[int]rune  // by leader whose number is above 9: the letter that stands for it
+	used    map[rune]bool // the marks that occur in the picture
 	terms   bool          // whether the picture shows terms
 }
 
-// drawnNodes is the maximum of nodes in a picture.
+// drawnNodes is the greatest number of nodes in a picture.
 const drawnNodes = 32
 
 // The marks of a picture, besides the digit or letter of the leader that a node follows.
@@ -49,8 +49,8 @@ func newLedgerPicture(l *results.Ledger, width int) *ledgerPicture {
 	return p
 }
 
-// lines draws the picture without colours: the windows of faults, when two led, the nodes, and below them the
-// axis and the legend.
+// lines draws the picture without colours: the windows of faults, the line that marks times with two leaders,
+// the lines of the nodes, and below them the axis and the legend.
 func (p *ledgerPicture) lines() (windows []string, two string, lanes, below []string) {
 	if p.End <= 0 {
 		return nil, "", nil, nil
@@ -70,7 +70,7 @@ func (p *ledgerPicture) lines() (windows []string, two string, lanes, below []st
 	return axis.windows(), two, lanes, append(below, p.legend()...)
 }
 
-// namedFaults is the maximum of faults that the legend names.
+// namedFaults is the greatest number of faults that the legend names.
 const namedFaults = 6
 
 // during returns the first and the last column that overlap a span.
@@ -82,8 +82,8 @@ func (p *ledgerPicture) during(s results.Span) (first, last int) {
 	return first, max(first, int(math.Ceil(column(s.To)))-1)
 }
 
-// lane draws one node. A column shows the state that lasted longest in it, except that any time as a leader
-// shows as leading.
+// lane draws the line of one node. A column shows the state that lasted longest in its time. But if the node
+// led at any time in it, the column shows that the node led.
 func (p *ledgerPicture) lane(id int) []rune {
 	row := []rune(strings.Repeat(" ", p.columns))
 	most := make([]float64, p.columns)
@@ -152,7 +152,7 @@ func (p *ledgerPicture) mark(b *results.BeliefRow) rune {
 	return letter
 }
 
-// twoRow marks the columns in which two nodes led at some time, and whether in different terms.
+// twoRow marks the columns in whose time two nodes led, and whether they led in different terms.
 func (p *ledgerPicture) twoRow() []rune {
 	row := []rune(strings.Repeat(" ", p.columns))
 	for _, s := range p.TwoLead {
@@ -198,7 +198,7 @@ func (p *ledgerPicture) legend() []string {
 		say(twoMark, "two lead in one term")
 		say(apartMark, "two lead in different terms")
 	}
-	const unbroken = "\u00a0" // keeps a mark on the line of its words
+	const unbroken = "\u00a0" // keeps a mark on the same line as the words after it
 	texts := []string{strings.ReplaceAll(strings.Join(words, ","), " ", unbroken)}
 	texts[0] = strings.ReplaceAll(texts[0], ",", ", ")
 	texts = append(texts, p.faultNames()...)
@@ -223,7 +223,7 @@ func (p *ledgerPicture) faultNames() (texts []string) {
 	return texts
 }
 
-// paintTwo colours the line of two leaders: amber if each had its own term, and red otherwise.
+// paintTwo colours the line that marks two leaders: amber if each had its own term, and otherwise red.
 func (p *Report) paintTwo(line string) string {
 	apart := string(apartMark)
 	var painted strings.Builder

@@ -1,5 +1,5 @@
 // Package text prints a run for people, as text with pictures, or as JSON. It reads a runs.Summary and writes
-// to an io.Writer; it knows no flags.
+// to an io.Writer; it does not know the flags of commands.
 package text
 
 import (
@@ -23,7 +23,7 @@ import (
 type Report struct {
 	w       io.Writer
 	palette terminal.Palette
-	width   int // of pictures, in columns
+	width   int // of pictures, in characters
 }
 
 // New returns a report that writes to w. If w is a terminal, the report has colours and uses its width.
@@ -33,12 +33,12 @@ func New(w io.Writer) *Report {
 
 func (p *Report) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
 
-// line prints a line that begins with a name.
+// line prints a line of text that begins with a name.
 func (p *Report) line(name, format string, args ...any) {
 	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// Header prints what is run, and on which machine.
+// Header prints what is run and on which machine.
 func (p *Report) Header(o *bench.Job, m results.Machine) {
 	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
 	implied := option.Implied(bench.Implied(&o.Options, o.Spec))
@@ -79,7 +79,7 @@ type trialColumn struct {
 	print  func(figure.Figure) string
 }
 
-// Trial prints the line of a trial, with headers above it if its number is first.
+// Trial prints the line of a trial. If its number is first, it also prints headers above this line.
 func (p *Report) Trial(row *results.Row, first int) {
 	columns := trialColumns(row)
 	if row.Trial == first {
@@ -168,21 +168,21 @@ func (p *Report) verdict(s *runs.Summary) {
 			row.Name, row.Flaw.Check, terminal.Invoked(), strings.Join(row.ShowFlaw(), " "))
 	}
 	if foreign.Is(s.Record.Options.Config) {
-		p.printf("  a foreign program is neither simulated nor explored: runs such as this are all that is known\n")
+		p.printf("  a foreign program cannot be simulated or explored: only real runs test it\n")
 	}
 	p.printf("\n")
 }
 
-// passedOver prints which node was passed over most often, if that is more often than first come, first
-// served allows and the algorithm promises no bound, or none under faults.
+// passedOver prints which node was overtaken most often. It does so if this happened more often than under
+// first come, first served, and if the algorithm promises no bound, or promises none under faults.
 func (p *Report) passedOver(s *runs.Summary) {
 	promise, mutex := "this algorithm promises no bound", s.Spec.Exclusion()
 	bypass, promised := mutex.Promised(s.Record.Options.Config)
 	switch {
 	case promised && (mutex.Fair == 0 || len(s.Faults) == 0):
-		return // the verdict reports it
+		return // the verdict reports it already
 	case promised:
-		promise = fmt.Sprintf("at most %d are promised, as long as nothing goes wrong", bypass)
+		promise = fmt.Sprintf("the algorithm promises at most %d, as long as nothing goes wrong", bypass)
 	}
 	var most check.PassedOver
 	for i := range s.Verdicts {
@@ -197,7 +197,7 @@ func (p *Report) passedOver(s *runs.Summary) {
 	}
 }
 
-// missed warns of faults that hit nothing: the run shows nothing about them.
+// missed warns of faults that hit nothing: the run shows nothing about such faults.
 func (p *Report) missed(s *runs.Summary) {
 	const most = 5
 	for i := range s.Verdicts {
@@ -218,7 +218,7 @@ func (p *Report) missed(s *runs.Summary) {
 	}
 }
 
-// early adds that a trial ended early, if its verdict rests on something else.
+// early adds that a trial ended early, unless the reason of its verdict is that it did.
 func (p *Report) early(s *runs.Summary, trial int) {
 	trouble := s.Record.Trials[s.Rows[trial].Trial-1].Trouble
 	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {
@@ -226,7 +226,7 @@ func (p *Report) early(s *runs.Summary, trial int) {
 	}
 }
 
-// inTrials says in how many of several trials a run had its outcome.
+// inTrials says in how many of its trials a run had its outcome.
 func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked, unjudged int) string {
 	made, such := len(verdicts), 0
 	for _, v := range verdicts {
@@ -237,7 +237,7 @@ func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked, unjudged i
 	switch {
 	case such == 0 && unjudged > 0:
 		return fmt.Sprintf("only %d of %d trials can be judged", made, made+unjudged)
-	case such == 0: // it is inconclusive because it lacks trials
+	case such == 0: // the run is inconclusive because trials are missing
 		return fmt.Sprintf("only %d of the %d trials that were asked for were made", made, asked)
 	case unjudged > 0:
 		return fmt.Sprintf("in %s; %d cannot be judged", trials(such, made+unjudged), unjudged)
@@ -257,7 +257,7 @@ func (p *Report) witness(s *runs.Summary, trial int) {
 	v := &s.Verdicts[trial]
 	for _, f := range v.Findings {
 		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != v.Reason {
-			continue // if the run ended early many checks are inconclusive; verify shows them
+			continue // many checks are inconclusive if the run ended early; verify shows them
 		}
 		if f.Says != v.Reason {
 			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))

@@ -118,8 +118,8 @@ var summaries = []struct {
 		of(s, func(r *results.Row, x float64) { r.ClockErrorUS = figure.Number(x) }, 1, 1, 1)
 	}, nil, "clocks  "},
 	{"others are busy", func(s *runs.Summary) { used(s, 0, 0.98, 0.28, 0.1, 0.6) },
-		[]string{"CPU-bound: others used 60% of the machine: these times are theirs as well; repeat it when " +
-			"they are done"}, ""},
+		[]string{"CPU-bound: other programs used 60% of the machine, which lengthened these times: repeat the " +
+			"run without them"}, ""},
 	{"a limit is used up", func(s *runs.Summary) { used(s, 1.5, 1, 0.8, 0.2, 0.3) },
 		[]string{"CPU-bound by its limit of 1.5 CPUs: these times rank CPU cost, not algorithms; " +
 			"add --latency"}, "what others used is not known"},
@@ -148,7 +148,8 @@ var summaries = []struct {
 	{"as published", func(s *runs.Summary) { published(s, check.Finding{Says: "4"}, check.Valid) },
 		[]string{"published   4-6 per entry (2(N-1)): the run is within"}, ""},
 	{"published, and violated", func(s *runs.Summary) { published(s, check.Finding{}, check.Violated) },
-		[]string{"published   4-6 per entry (2(N-1)): the run is within, though it is violated"}, ""},
+		[]string{"published   4-6 per entry (2(N-1)): the measured figure lies in the range, though the run is " +
+			"violated"}, ""},
 	{"published, and not judged", func(s *runs.Summary) {
 		published(s, check.Finding{NotJudged: true}, check.Violated)
 	}, []string{"published   4-6 per entry (2(N-1))"}, ""},
@@ -163,7 +164,8 @@ var summaries = []struct {
 	{"a client is passed over", func(s *runs.Summary) { passedOver(s, "maekawa", 0) },
 		[]string{"node 2 was passed over 898 times; this algorithm promises no bound"}, ""},
 	{"more often than promised, after a fault", func(s *runs.Summary) { passedOver(s, "central-queued", 1) },
-		[]string{"node 2 was passed over 898 times; at most 2 are promised, as long as nothing goes wrong"}, ""},
+		[]string{"node 2 was passed over 898 times; the algorithm promises at most 2, as long as nothing goes " +
+			"wrong"}, ""},
 	{"no more often than promised", func(s *runs.Summary) { passedOver(s, "central-queued", 0) }, nil,
 		"passed over"},
 	{"a minority, and refused entries", func(s *runs.Summary) {
@@ -172,13 +174,13 @@ var summaries = []struct {
 		}, 0, 10, 20)
 		s.Rows[1].EntriesInMinority = figure.Number(7)
 	}, []string{"minority    7 of 3,000 entries by clients that could reach no majority",
-		"refused     30 of 3,000 entries of the whole run, which count in no rate"}, ""},
+		"refused     30 of 3,000 entries in the whole run had their write refused; no rate counts them"}, ""},
 	{"lost locks", func(s *runs.Summary) { lostLocks(s, figure.AtLeast(2)) }, []string{
 		"lost locks  in 3 entries the client went on for up to 812 ms after it was told that the lock was lost",
 		"            in 2 entries the client left as soon as it was told that the lock was lost",
 		"tries       the lock refused 1,200 tries, 7 of them while no client was inside",
-		"fences      4 entries overlapped; a resource that demands fence numbers does not keep at least 2 of " +
-			"them apart"}, ""},
+		"fences      4 entries overlapped; a resource that checks fence numbers would still accept the writes of " +
+			"at least 2 of them"}, ""},
 	{"fences that are not known", func(s *runs.Summary) { lostLocks(s, figure.Figure{}) }, nil, "fences "},
 	{"an open load without requests", func(s *runs.Summary) {
 		of(s, func(r *results.Row, _ float64) { r.Asked = r.With(option.LoadColumn, "open") }, 0, 0, 0)

@@ -23,18 +23,18 @@ import (
 type timeline struct {
 	intervals []results.IntervalRow
 	faults    []results.FaultRow
-	end       float64 // of the picture, in seconds from the beginning of the window
-	stop      float64 // of the window
+	end       float64 // end of the picture, in seconds from the beginning of the window
+	stop      float64 // end of the window of measuring, likewise
 	columns   int
 }
 
 const (
-	timelineRows = 4 // of bars
-	faultRows    = 3 // of windows of faults, at most
+	timelineRows = 4 // lines of a bar
+	faultRows    = 3 // greatest number of lines for faults
 	gutter       = 12
 )
 
-// timelineOf returns the picture of a trial with a window of some measured seconds. The width includes the
+// timelineOf returns the picture of a trial whose window is measured seconds long. The width includes the
 // labels on the left.
 func timelineOf(intervals []results.IntervalRow, faults []results.FaultRow, measured float64,
 	width int) *timeline {
@@ -77,7 +77,7 @@ func (t *timeline) rates() []float64 {
 	return rates
 }
 
-// bars draws the entries per second, top row first.
+// bars draws the entries per second, from the top line to the bottom line.
 func (t *timeline) bars() (lines []string) {
 	rates := t.rates()
 	most := slices.Max(rates)
@@ -102,10 +102,9 @@ func (t *timeline) bars() (lines []string) {
 	return lines
 }
 
-// scale draws an axis with ticks and labels, in seconds. The axis is dashed where clients made no more
-// requests.
+// scale draws an axis with ticks and labels, in seconds. The axis is dashed after clients stopped requesting.
 func (t *timeline) scale() []string {
-	const apart = 5 // columns between two labels, at least
+	const apart = 5 // the least number of columns between two labels
 	step := math.Pow(10, math.Floor(math.Log10(t.end/float64(t.columns))))
 	for i := 0; ; i++ {
 		widest := len(secondsOf(t.end, step)) + apart
@@ -134,7 +133,7 @@ func (t *timeline) scale() []string {
 	return []string{strings.Repeat(" ", gutter) + string(axis), labels}
 }
 
-// secondsOf prints a multiple of a step that is 1, 2 or 5 times a power of ten.
+// secondsOf prints a multiple of step. step is 1, 2 or 5 times a power of ten.
 func secondsOf(at, step float64) string {
 	places := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	text := strconv.FormatFloat(at, 'f', places, 64)
@@ -170,7 +169,7 @@ func (t *timeline) windows() (lines []string) {
 	return lines
 }
 
-// window draws one fault, and returns the column in which it begins.
+// window draws one fault. It also returns the column in which the fault begins.
 func (t *timeline) window(f *results.FaultRow) (from int, text []rune) {
 	column := func(at float64) float64 { return at / t.end * float64(t.columns) }
 	begun, _ := f.FromS.Value()
@@ -199,11 +198,12 @@ func (t *timeline) window(f *results.FaultRow) (from int, text []rune) {
 
 const (
 	histogramRows  = 9
-	histogramWidth = 40 // of the longest bar
+	histogramWidth = 40 // length of the longest bar
 )
 
-// writeHistogram draws the distribution h, of nanoseconds, a row per range. The ranges grow by a factor,
-// since waits spread over orders of magnitude; zeros, which no factor reaches, have a row of their own.
+// writeHistogram draws the distribution h, of nanoseconds, with a line for each range. The ends of the ranges
+// grow by a constant factor, since waits spread over orders of magnitude; zeros cannot be in such a range,
+// and have their own line.
 func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	zeros, least := int64(0), int64(0)
 	for _, bar := range h.Distribution() {
@@ -218,7 +218,7 @@ func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	var counts []int64
 	if most := h.Max(); most > 0 {
 		edges = edgesOf(float64(least), float64(most), histogramRows-b2i(zeros > 0))
-		if least == most || most-least < most/1000 { // one value, at the histogram's resolution
+		if least == most || most-least < most/1000 { // all values are one, at the resolution of the histogram
 			edges = edges[:2]
 		}
 		counts = make([]int64, len(edges)-1)
@@ -249,7 +249,7 @@ func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	}
 }
 
-// edgesOf divides the range from low to high into ranges whose ends grow by a constant factor.
+// edgesOf divides the range from low to high into smaller ranges whose ends grow by a constant factor.
 func edgesOf(low, high float64, ranges int) []float64 {
 	low = max(low, 1)
 	if high <= low {
@@ -279,19 +279,19 @@ func barOf(length float64) string {
 // A spread summarises a figure over the trials of a run.
 type spread struct {
 	median, least, most figure.Figure
-	known, trials       int // trials that measured it, and all trials
+	known, trials       int // number of trials that measured the figure, and of all trials
 }
 
-// A tableOf is rows of a result file.
+// A tableOf is a list of rows of a result file.
 type tableOf[R any] []R
 
 // A table has the rows of the trials of a run.
 type table = tableOf[results.Row]
 
-// A faultTable has the rows of one fault, or of several with the same description, in all trials.
+// A faultTable has the rows of one fault, or of several faults with the same description, in all trials.
 type faultTable = tableOf[results.FaultRow]
 
-// of returns the spread of a column.
+// of returns the spread of a column over the rows.
 func (t tableOf[R]) of(column results.Column) spread {
 	figures := make([]figure.Figure, len(t))
 	for i := range t {
@@ -359,7 +359,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// text prints the median and, if they differ from it, the least and the greatest. Format prints one figure.
+// text prints the median and, if trials differ, the least and the greatest value. format prints one figure.
 func (s spread) text(format func(figure.Figure) string) string {
 	text := format(s.median)
 	if s.varies(format) {
@@ -368,7 +368,7 @@ func (s spread) text(format func(figure.Figure) string) string {
 	return text + s.share()
 }
 
-// share says in how many trials the figure was measured, or "" if in all or in none.
+// share says in how many trials the figure was measured; "" if it was measured in all trials or in none.
 func (s spread) share() string {
 	if s.known == 0 || s.known == s.trials {
 		return ""
@@ -376,12 +376,12 @@ func (s spread) share() string {
 	return fmt.Sprintf(" [in %s]", trials(s.known, s.trials))
 }
 
-// varies reports whether the least and the greatest print differently.
+// varies reports whether the least and the greatest value print differently.
 func (s spread) varies(format func(figure.Figure) string) bool {
 	return format(s.least) != format(s.most)
 }
 
-// limits prints the least and the greatest.
+// limits prints the least and the greatest value.
 func (s spread) limits(format func(figure.Figure) string) string {
 	if !s.varies(format) {
 		return format(s.most)
@@ -410,8 +410,8 @@ func trials(n, of int) string {
 	return fmt.Sprintf("all %d trials", n)
 }
 
-// uncontended qualifies a verdict of valid trials that show little, since clients did not compete for the
-// resource.
+// uncontended qualifies a valid verdict if the valid trials show little, since clients did not compete for
+// the resource.
 func uncontended(verdicts []check.Verdict) string {
 	first, such := "", 0
 	for i := range verdicts {

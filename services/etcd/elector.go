@@ -14,13 +14,13 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// An elector is the client of a node.
+// An elector is one node's client of the service.
 type elector struct {
 	*sessions
 	self   string
-	name   string // of the election
+	name   string // name of the election
 	obeys  bool
-	office time.Duration // after which a leader resigns; 0: never
+	office time.Duration // time after which a leader resigns; 0: never
 }
 
 func openElector(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
@@ -32,7 +32,7 @@ func openElector(ctx context.Context, s program.Setting, v service.Values) (*ele
 		office: v.Duration(Resign.Name)}, nil
 }
 
-// Run implements program.Elector. It campaigns with one session after another.
+// Run implements program.Elector. It campaigns with one session after the other.
 func (e *elector) Run(ctx context.Context, follow func(leader string, term uint64)) error {
 	var leader string
 	var term uint64
@@ -59,13 +59,13 @@ func (e *elector) Run(ctx context.Context, follow func(leader string, term uint6
 	return nil
 }
 
-// retryAfter is the time after which a candidate tries again.
+// retryAfter is the time after which a candidate campaigns or observes again.
 const retryAfter = 100 * time.Millisecond
 
 // errOver is the error for a leader that learned that its session is over.
 var errOver = errors.New("the session of the leader is over")
 
-// A candidacy is a node's candidacy with one session.
+// A candidacy is what a node knows about its campaign with one session.
 type candidacy struct {
 	*elector
 	election *concurrency.Election
@@ -75,8 +75,9 @@ type candidacy struct {
 }
 
 // stand campaigns with a session. A node leads once Campaign has returned without an error, even if its
-// session has ended since. If the node obeys, it stops leading when the session is Done. Otherwise it follows
-// the leader that Observe reports, but not an earlier process of this node.
+// session has ended since. If the option obey is on, it stops leading when the session is Done. While it does
+// not lead, the node follows the leader that Observe reports, unless this leader is an earlier process of the
+// same node.
 func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 	s, err := e.get()
 	if err != nil {
@@ -111,7 +112,7 @@ func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 				continue
 			}
 			c.observe(nil)
-			select { // before it observes again
+			select { // waits before it observes again
 			case <-ctx.Done():
 			case <-time.After(retryAfter):
 			}
@@ -133,7 +134,7 @@ func (c *candidacy) campaign(ctx context.Context) {
 	go func() { c.won <- c.election.Campaign(ctx, c.self) }()
 }
 
-// observe handles a result of Observe; nil: Observe has ended, so the leader is unknown.
+// observe handles a result of Observe; nil: Observe has ended, so the leader is not known.
 func (c *candidacy) observe(r *clientv3.GetResponse) {
 	switch {
 	case c.leads:

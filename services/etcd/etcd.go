@@ -1,4 +1,5 @@
-// Package etcd has the lock and the election of etcd's client library, and the servers of etcd.
+// Package etcd has two services: the lock and the election of etcd's client library. It also has the servers
+// of etcd.
 package etcd
 
 import (
@@ -21,31 +22,32 @@ const (
 	unlockOption  = "unlock"
 )
 
-// Durable and Resign are options that are shared with other services on these servers.
+// Durable and Resign are options that other services on etcd's servers have too.
 var (
 	Durable = service.Switch("durable", "off", "servers have the disk written before they answer (fsync)")
 	Resign  = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
-		Usage: "after which a leader resigns and stands again; 0s: never"}
+		Usage: "time after which a leader resigns and stands again; 0s: never"}
 )
 
 // common are the options of both services.
 var common = []service.Option{
 	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds,
-		Usage: "of the session's lease, in whole seconds; servers grant 2s at least"},
+		Usage: "time to live of the session's lease, in whole seconds; servers grant 2s at least"},
 	service.Switch(obeyOption, "on", "leave when told that the session is over, or ignore it"),
 	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},
-		Usage: "of each node, or one lease for all nodes, as for all goroutines of one process"},
+		Usage: "own: each node has a session; shared: all nodes share one lease, as the goroutines of a " +
+			"process do"},
 	Durable,
 }
 
-// settings are settings of clients.
+// settings are the settings of clients that differ from the library's defaults.
 var settings = []service.Setting{
 	{Name: "ttl of a session 2s", Default: "60s", Why: "faults of some seconds outlast it"},
 	{Name: "DialKeepAliveTime 10s, its timeout 3s", Default: "none",
 		Why: "a client notices a server that is cut off silently"},
 	{Name: "DialTimeout 2s", Default: "none", Why: "the same"}}
 
-// Lock is the service of concurrency.Mutex.
+// Lock is the service that uses concurrency.Mutex.
 var Lock = service.Service{
 	Name:    "etcd",
 	Summary: "concurrency.Mutex on etcd, its key bound to a session that is kept alive; client/v3",
@@ -68,7 +70,7 @@ var Lock = service.Service{
 	Obeys:   func(v service.Values) bool { return v.On(obeyOption) },
 }
 
-// Election is the service of concurrency.Election.
+// Election is the service that uses concurrency.Election.
 var Election = service.Service{
 	Name:    "etcd-election",
 	Summary: "concurrency.Election on etcd, its key bound to a session that is kept alive; client/v3",
@@ -90,17 +92,17 @@ var Election = service.Service{
 	},
 }
 
-// leastTTL is the shortest ttl that servers grant: one and a half times their election timeout, in whole
-// seconds.
+// leastTTL is the shortest time to live (ttl) that servers grant: one and a half times their election
+// timeout, in whole seconds.
 const leastTTL = 2 * time.Second
 
-// granted returns the ttl of a session's lease that servers grant.
+// granted returns the time to live that servers grant to the lease of a session.
 func granted(v service.Values) time.Duration { return max(v.Duration(ttlOption), leastTTL) }
 
-// declaration returns what both promise. According to the documentation, server and client measure the ttl
-// with their own clocks, and the server may revoke a lease that the client still claims. So safety assumes
-// that neither is suspended, and that messages arrive in time. A new leader of the servers extends all leases
-// by a ttl.
+// declaration returns what both services promise. According to the documentation, server and client measure
+// the time to live with their own clocks, and the server may revoke a lease that the client still claims. So
+// safety assumes that neither of them is suspended, and that messages arrive in time. When etcd's servers
+// elect a new leader, it extends all leases by their time to live.
 func declaration(v service.Values) service.Declaration {
 	ttl := granted(v)
 	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
@@ -110,7 +112,7 @@ func declaration(v service.Values) service.Declaration {
 // Recovers is how long servers may take to elect a leader, and clients to reconnect.
 const Recovers = 5 * time.Second
 
-// seconds returns a ttl in the unit of the library.
+// seconds returns the time to live in whole seconds, as the library takes it.
 func seconds(v service.Values) int { return int(v.Duration(ttlOption) / time.Second) }
 
 // errNoSession is the error for a session that ended while it began.

@@ -14,11 +14,11 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A lock is the client of a node.
+// A lock is one node's client of the service.
 type lock struct {
 	*sessions
 	name    string
-	retried bool // whether failed unlocks are repeated
+	retried bool // whether failed unlocks are tried again
 	session *concurrency.Session
 	mutex   *concurrency.Mutex // locked by Acquire
 }
@@ -52,11 +52,11 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	}
 }
 
-// unlockLimit is the time after which an unlock counts as failed.
+// unlockLimit is how long an unlock may take before it counts as failed.
 const unlockLimit = time.Second
 
-// Release implements program.Lock. The library does not report whether Unlock found the key, so the lock
-// counts as lost if the session is over.
+// Release implements program.Lock. The library does not report whether Unlock found the key. So Release
+// reports that the lock is lost if the session is over.
 func (l *lock) Release(ctx context.Context) error {
 	if over(l.session) {
 		return program.ErrLost
@@ -72,14 +72,14 @@ func (l *lock) Release(ctx context.Context) error {
 				err = unlock(l.life, m)
 			}
 		}()
-	default: // the key may still exist: it is deleted with the session
+	default: // the key may still exist, but is deleted together with the session
 		fmt.Fprintln(os.Stderr, "unlock:", err)
 		l.drop()
 	}
 	return nil
 }
 
-// unlockAgain is the time after which an unlock is repeated.
+// unlockAgain is the time between two tries to unlock.
 const unlockAgain = 500 * time.Millisecond
 
 func unlock(ctx context.Context, m *concurrency.Mutex) error {

@@ -27,13 +27,13 @@ var Servers = service.Servers{Members: []int{1, 3}, Ports: 2, Program: "etcd", P
 			Why: "Debian has it; --server-program takes another"}},
 	Ready: func(ctx context.Context, m *service.Member) error {
 		return ask(ctx, m.Address(0), func(ctx context.Context, c *clientv3.Client) error {
-			_, err := c.Get(ctx, "ready") // linearizable: a majority has answered
+			_, err := c.Get(ctx, "ready") // this read is linearizable, so a majority has answered
 			return err
 		})
 	},
 }
 
-// Dial returns a client for the given servers only. It connects when it is first used.
+// Dial returns a client that uses only the given servers. The client connects when it is first used.
 func Dial(servers ...string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: servers, Logger: zap.NewNop(),
 		DialTimeout: 2 * time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second})
@@ -62,7 +62,7 @@ const openLimit = 5 * time.Second
 // askLimit is how long a server may take to answer a request about its state.
 const askLimit = 500 * time.Millisecond
 
-// ask calls do with a client of one server, within askLimit.
+// ask calls do with a client of one server. do has the time askLimit.
 func ask(ctx context.Context, server string, do func(context.Context, *clientv3.Client) error) error {
 	c, err := Dial(server)
 	if err != nil {
@@ -79,8 +79,8 @@ func nameOf(m *service.Member) string { return fmt.Sprintf("m%d", m.Number) }
 // peerOf returns the URL at which other members reach a member.
 func peerOf(m *service.Member) string { return "http://" + m.Peer(1) }
 
-// command returns the arguments of a server. A member that restarts with an empty folder was added again by
-// rejoin.
+// command returns the arguments of a server. If a member restarts with an empty folder, rejoin has added it
+// to the cluster before.
 func command(m *service.Member) (args, env []string) {
 	var all []string
 	for _, other := range m.All {
@@ -104,8 +104,8 @@ func command(m *service.Member) (args, env []string) {
 	return args, nil
 }
 
-// rejoin replaces a member that has an empty folder in the cluster: the other members remove the old one and
-// add the new one. A single member starts a new cluster.
+// rejoin replaces a member that restarts with an empty folder: the other members remove the old member from
+// the cluster and add the new one. A single member instead starts a new cluster.
 func rejoin(ctx context.Context, m *service.Member) error {
 	if !m.Started() || len(m.All) == 1 {
 		return nil
@@ -132,16 +132,16 @@ func rejoin(ctx context.Context, m *service.Member) error {
 		case <-ctx.Done():
 			return fmt.Errorf("it cannot rejoin with an empty folder, since a majority of all members has to be up "+
 				"and to take it in: %w", err)
-		case <-time.After(100 * time.Millisecond): // before the next try
+		case <-time.After(100 * time.Millisecond): // waits before the next try
 		}
 	}
 }
 
-// rejoinLimit is how long the others may take to add a member. They refuse until they have been connected
-// with a majority for 5 s.
+// rejoinLimit is how long the other members may take to add a member. They refuse to until they have been
+// connected with a majority for 5 s.
 const rejoinLimit = 10 * time.Second
 
-// replace removes the old member, if it is still listed, and adds the new one.
+// replace removes the old member from the cluster, if it is still listed, and adds the new one.
 func replace(ctx context.Context, c *clientv3.Client, m *service.Member) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -160,7 +160,8 @@ func replace(ctx context.Context, c *clientv3.Client, m *service.Member) error {
 	return err
 }
 
-// leader returns the member that says it leads; of several, the one with the highest term; -1: none.
+// leader returns the index of the member that reports to lead; of several, the member with the highest term;
+// -1: no member does.
 func leader(ctx context.Context, all []*service.Member) (int, error) {
 	type status struct {
 		member int

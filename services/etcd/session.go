@@ -11,12 +11,12 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A sessions has the client of a node and its latest session.
+// A sessions has the etcd client of a node and the latest session of this client.
 type sessions struct {
-	life   context.Context // sessions end with it
+	life   context.Context // sessions end when this context does
 	client *clientv3.Client
-	ttl    int    // in seconds
-	shared string // key with the lease that all nodes share; empty: each node has its own
+	ttl    int    // time to live of leases, in seconds
+	shared string // the key that holds the lease shared by all nodes; empty: each node has its own lease
 	latest *concurrency.Session
 }
 
@@ -32,7 +32,7 @@ func openSessions(ctx context.Context, s program.Setting, v service.Values) (*se
 	return all, nil
 }
 
-// get returns the latest session, or starts another if that is over.
+// get returns the latest session. If this session is over, it starts another one.
 func (s *sessions) get() (*concurrency.Session, error) {
 	if s.latest != nil && !over(s.latest) {
 		return s.latest, nil
@@ -53,8 +53,8 @@ func (s *sessions) get() (*concurrency.Session, error) {
 	return made, err
 }
 
-// join returns the shared lease. The first node obtains it, and stores its ID under a key that expires with
-// the lease.
+// join returns the lease that all nodes share. The first node obtains the lease, and stores its ID under a
+// key that expires together with the lease.
 func (s *sessions) join(ctx context.Context) (clientv3.LeaseID, error) {
 	granted, err := s.client.Grant(ctx, int64(s.ttl))
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *sessions) join(ctx context.Context) (clientv3.LeaseID, error) {
 	return clientv3.LeaseID(lease), err
 }
 
-// drop gives up the latest session: its lease is revoked, or expires if the servers are out of reach. A
-// shared lease is left to the other nodes.
+// drop gives up the latest session: its lease is revoked, or it expires if the servers are out of reach. A
+// shared lease is not revoked, since other nodes use it.
 func (s *sessions) drop() {
 	switch {
 	case s.latest == nil:
@@ -86,7 +86,7 @@ func (s *sessions) drop() {
 	s.latest = nil
 }
 
-// over reports whether the library has reported that a session is over.
+// over reports whether the library has reported the end of a session.
 func over(s *concurrency.Session) bool {
 	select {
 	case <-s.Done():

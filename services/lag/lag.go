@@ -10,8 +10,8 @@ import (
 	"turnstile/internal/relay"
 )
 
-// Behind returns the address of a relay in front of a server. The relay delays what the server sends, and
-// drops data in transit when the connection ends. It serves until this process ends.
+// Behind returns the address of a new relay in front of the server at to. The relay delays what the server
+// sends, and drops data in transit when the connection ends. The relay runs until this process ends.
 func Behind(to string, lag time.Duration) (string, error) {
 	r := &relay.Relay{Address: "127.0.0.1:0", Dial: relay.To(to),
 		Pass: func(ctx context.Context, to, from net.Conn, up bool) error {
@@ -25,13 +25,14 @@ func Behind(to string, lag time.Duration) (string, error) {
 	return r.Address, err
 }
 
-// A piece is the data of one read.
+// A piece is the data that one read has returned, and the time to forward it.
 type piece struct {
 	bytes []byte
 	due   time.Time
 }
 
-// late forwards data with a delay. It returns when the connection ends, and drops the rest.
+// late forwards data between two connections with a delay. It returns when the connection ends, and then
+// drops the data in transit.
 func late(ctx context.Context, to, from net.Conn, lag time.Duration) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -41,7 +42,7 @@ func late(ctx context.Context, to, from net.Conn, lag time.Duration) error {
 		for p := range pieces {
 			select {
 			case <-time.After(time.Until(p.due)):
-				to.Write(p.bytes) // after an error, from fails too
+				to.Write(p.bytes) // after an error here, the next read fails too
 			case <-ctx.Done():
 			}
 		}

@@ -14,11 +14,11 @@ import (
 	"turnstile/services/etcd"
 )
 
-// An elector is the client of a node.
+// An elector is one node's client of the service.
 type elector struct {
 	record *record
 	config leaderelection.LeaderElectionConfig
-	office time.Duration // after which a leader resigns; 0: never
+	office time.Duration // time after which a leader resigns; 0: never
 
 	mu     sync.Mutex
 	leads  bool
@@ -26,8 +26,8 @@ type elector struct {
 	term   uint64 // the latest known term
 }
 
-// open creates the client of a node. Each process has its own identity, as in Kubernetes, and each request
-// has the same limit as in client-go.
+// open creates the client of a node. As in Kubernetes, each process has an identity of its own; as in
+// client-go, each request has a time limit.
 func open(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
 	c, err := etcd.Open(ctx, s)
 	if err != nil {
@@ -40,15 +40,15 @@ func open(ctx context.Context, s program.Setting, v service.Values) (*elector, e
 	return e, nil
 }
 
-// nodeOf returns the node that has an identity.
+// nodeOf returns the name of the node that an identity belongs to.
 func nodeOf(identity string) string {
 	name, _, _ := strings.Cut(identity, "_")
 	return name
 }
 
 // Run implements program.Elector. A node leads from OnStartedLeading to OnStoppedLeading; otherwise it
-// follows the leader that OnNewLeader named. When the library returns, the node campaigns again; a process of
-// Kubernetes would exit and be restarted.
+// follows the leader that OnNewLeader named. When the library returns, the node campaigns again, whereas a
+// process of Kubernetes would exit and be restarted.
 func (e *elector) Run(ctx context.Context, follow func(leader string, term uint64)) error {
 	for ctx.Err() == nil {
 		turn, resign := context.WithCancel(ctx)
@@ -69,7 +69,8 @@ func (e *elector) Run(ctx context.Context, follow func(leader string, term uint6
 	return nil
 }
 
-// start makes the node leader, unless it has stopped since. The library calls it in a separate goroutine.
+// start makes the node the leader, unless its leadership has ended already. The library calls start in a
+// separate goroutine.
 func (e *elector) start(ctx context.Context, resign func(), follow func(string, uint64)) {
 	e.mu.Lock()
 	if e.leads = ctx.Err() == nil; e.leads {
@@ -85,7 +86,7 @@ func (e *elector) start(ctx context.Context, resign func(), follow func(string, 
 	}
 }
 
-// stop ends the leadership of the node, which then follows nobody.
+// stop ends the leadership of the node. The node then follows no leader.
 func (e *elector) stop(follow func(string, uint64)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +94,8 @@ func (e *elector) stop(follow func(string, uint64)) {
 	e.say("", follow)
 }
 
-// see makes the node follow another one, but not an earlier process of its own.
+// see makes the node follow the leader with an identity. If this leader is an earlier process of the same
+// node, the node follows no leader.
 func (e *elector) see(identity string, follow func(string, uint64)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,7 +108,7 @@ func (e *elector) see(identity string, follow func(string, uint64)) {
 	}
 }
 
-// say reports the node that this node follows.
+// say reports which node this node follows, if that has changed.
 func (e *elector) say(identity string, follow func(string, uint64)) {
 	term := e.term
 	if identity != "" {

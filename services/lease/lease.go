@@ -21,10 +21,10 @@ const (
 	releaseOption = "release"
 )
 
-// length checks durations, which the library takes unrounded.
+// length checks durations, which the library uses without rounding them.
 var length = service.Length(10*time.Millisecond, time.Hour)
 
-// lease is the service. Its times are a fifth of the defaults of Kubernetes.
+// lease is the service. Its times are one fifth of the defaults of Kubernetes.
 var lease = service.Service{
 	Name: "lease",
 	Summary: "LeaderElector of Kubernetes' client-go on a record in etcd, where revisions stand for resource " +
@@ -35,10 +35,10 @@ var lease = service.Service{
 	Link: "https://pkg.go.dev/k8s.io/client-go/tools/leaderelection",
 	Options: []service.Option{
 		{Name: leaseOption, Default: "3s", Check: length,
-			Usage: "after which others take over if the record did not change; the record has whole seconds"},
+			Usage: "time after which others take over if the record did not change; the record has whole seconds"},
 		{Name: renewOption, Default: "2s", Check: length,
 			Usage: "for how long a leader tries to renew until it gives up (RenewDeadline)"},
-		{Name: retryOption, Default: "400ms", Check: length, Usage: "between two tries (RetryPeriod)"},
+		{Name: retryOption, Default: "400ms", Check: length, Usage: "pause between two tries (RetryPeriod)"},
 		service.Switch(releaseOption, "off",
 			"a leader that resigns or gives up empties the record (ReleaseOnCancel)"),
 		etcd.Resign, etcd.Durable,
@@ -61,7 +61,7 @@ var lease = service.Service{
 	},
 }
 
-// check has the library check the times together.
+// check lets the library check that the times suit each other.
 func check(v service.Values) error {
 	c := config(v)
 	c.Lock = &record{identity: "check"}

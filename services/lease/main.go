@@ -1,5 +1,5 @@
-// Command services-lease has the election of Kubernetes' client-go, on records in etcd. It is a module apart
-// from services, since it takes minutes to build.
+// Command services-lease has the election of Kubernetes' client-go, on records in etcd. It is in a module of
+// its own, since it takes minutes to build.
 package main
 
 import (

@@ -14,22 +14,22 @@ import (
 )
 
 // A record is the record of an election in etcd, as one node sees it. It implements resourcelock.Interface.
-// In place of resource versions it uses the revision at which the key was modified, from which an API server
-// derives them too. Like LeaseLock, it updates the version that it has seen last.
+// As the resource version it uses the revision at which the key was last modified; an API server derives
+// resource versions from this revision too. Like LeaseLock, it updates the version that it has last seen.
 type record struct {
 	client   *clientv3.Client
 	key      string
 	identity string
-	limit    time.Duration // per request
+	limit    time.Duration // time limit of each request
 
 	mu       sync.Mutex
-	revision int64             // seen last
-	terms    map[string]uint64 // by holder, as seen last
+	revision int64             // the revision last seen
+	terms    map[string]uint64 // by holder: the term last seen
 }
 
 var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
-// saw notes a record that was read or written.
+// saw remembers a record that was read or written, with its revision.
 func (r *record) saw(revision int64, l *resourcelock.LeaderElectionRecord) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -37,7 +37,7 @@ func (r *record) saw(revision int64, l *resourcelock.LeaderElectionRecord) {
 	r.terms[l.HolderIdentity] = uint64(l.LeaderTransitions) + 1
 }
 
-// termOf returns the term of a leader: the number of changes of leaders up to it, from 1.
+// termOf returns the term of a leader. The first leader has term 1, and each change of leaders adds 1.
 func (r *record) termOf(identity string) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +79,8 @@ func (r *record) Update(ctx context.Context, l resourcelock.LeaderElectionRecord
 	return r.put(ctx, revision, &l, apierrors.NewConflict(resource, r.key, errors.New("it was modified")))
 }
 
-// put writes a record if the key still has the revision; 0: if the key does not exist. Otherwise it returns
-// refused.
+// put writes a record if the key has the given revision, or if revision is 0 and the key does not exist.
+// Otherwise it returns the error refused.
 func (r *record) put(ctx context.Context, revision int64, l *resourcelock.LeaderElectionRecord,
 	refused error) error {
 	text, err := json.Marshal(l)

@@ -15,18 +15,19 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A lock is the client of a node.
+// A lock is one node's client of the service.
 type lock struct {
 	config *pgx.ConnConfig
 	values service.Values
-	key    int64  // of the lock
-	fences string // the sequence, quoted
-	made   bool   // the sequence was created
+	key    int64  // key of the advisory lock
+	fences string // quoted name of the sequence of fence numbers
+	made   bool   // whether the sequence was created
 	conn   *pgx.Conn
-	watch  *watch // nil: the lock is not held, or not watched
+	watch  *watch // nil: the lock is not held, or its connection is not watched
 }
 
-// open connects, unless the node is restarted: then the server may be out of reach for a while.
+// open creates the client of a node. It connects to the server, unless the node is restarted: then the server
+// may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
 	config, err := configOf(s.Options.Servers, v)
 	if err != nil {
@@ -57,11 +58,12 @@ func (l *lock) reach(ctx context.Context, servers []string) error {
 	return nil
 }
 
-// leastOf9 is the first version 9.x with all that clients need: "create sequence if not exists".
+// leastOf9 is the first minor version of version 9 with all that clients need: "create sequence if not
+// exists".
 const leastOf9 = 5
 
 // configOf returns how a client connects: with a standby, to the server that takes writes; with PgBouncer, to
-// that, which is the last server, and does not keep prepared statements.
+// PgBouncer, which is the last server, and which does not keep prepared statements.
 func configOf(servers []string, v service.Values) (*pgx.ConnConfig, error) {
 	at := servers[0]
 	if v.On("standby") {
@@ -101,7 +103,7 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	}
 	if l.values.On("fence") {
 		if g.Fence, err = l.fence(ctx); err != nil {
-			l.drop(ctx) // releases the lock too
+			l.drop(ctx) // closing the connection releases the lock too
 			return g, err
 		}
 	}
@@ -126,7 +128,7 @@ func (l *lock) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// serious marks errors that would occur again, so that they end the program. Codes that begin with 28 are for
+// serious makes an error end the program if the error would occur again. Codes that begin with 28 are for
 // clients that are not authorized.
 func serious(err error) error {
 	var said *pgconn.PgError
@@ -214,7 +216,7 @@ func (l *lock) Close() error {
 	return nil
 }
 
-// A watch checks whether a connection is alive, while nothing else uses it.
+// A watch checks whether a connection is alive while the connection is not used for anything else.
 type watch struct {
 	lost   chan struct{} // closed when the connection is lost
 	cancel context.CancelFunc
@@ -236,8 +238,8 @@ func startWatch(c *pgx.Conn, pings bool, every time.Duration) *watch {
 	return w
 }
 
-// look reads from the connection: for ever, or until the next ping is due, and then pings. It returns the
-// error of the connection, or of the context.
+// look waits for the end of the connection. If pings is set, it waits only for the time every, and then sends
+// a ping. It returns the error of the connection, or of the context.
 func look(ctx context.Context, c *pgx.Conn, pings bool, every time.Duration) error {
 	if !pings {
 		return c.PgConn().WaitForNotification(ctx)
@@ -250,13 +252,13 @@ func look(ctx context.Context, c *pgx.Conn, pings bool, every time.Duration) err
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// Do not cancel a running ping when the watch ends: that would close the connection.
+	// A running ping must not be cancelled when the watch ends: that would close the connection.
 	limited, stop := context.WithTimeout(context.WithoutCancel(ctx), every)
 	defer stop()
 	return c.Ping(limited)
 }
 
-// end ends the watch, and returns once the connection can be used.
+// end ends the watch. It returns when the connection can be used for something else.
 func (w *watch) end() {
 	w.cancel()
 	<-w.done

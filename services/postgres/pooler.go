@@ -30,11 +30,11 @@ var pooler = service.Servers{Program: "pgbouncer", Package: "pgbouncer", Folders
 	Stop: syscall.SIGTERM,
 }
 
-// poolerFile returns the path of its settings.
+// poolerFile returns the path of the settings file of PgBouncer.
 func poolerFile(m *service.Member) string { return filepath.Join(m.Dir, "pgbouncer.ini") }
 
-// poolerSettings returns the settings: the address of the server, and when a client gives its connection
-// back.
+// poolerSettings returns the settings of PgBouncer: the address of the server, and when a client gives its
+// connection back.
 func poolerSettings(m *service.Member) string {
 	_, port, _ := net.SplitHostPort(m.All[0].Address(0))
 	lines := []string{"[databases]",

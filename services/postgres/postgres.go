@@ -9,7 +9,7 @@ import (
 	"turnstile/bench/service"
 )
 
-// Service is the advisory lock of a session.
+// Service is the service that uses an advisory lock of a session.
 var Service = service.Service{
 	Name:    "postgres",
 	Summary: "pg_advisory_lock on one connection to PostgreSQL; pgx",
@@ -25,12 +25,12 @@ var Service = service.Service{
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		service.Switch("keepalives", "off", "the server ends a connection whose other end is silent for "+
 			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them"),
-		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session that asks nothing " +
-			"for so long, which makes the lock a lease with watch=ping; off, or a length of time", Check: idle},
+		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session after so long " +
+			"without a query; with watch=ping the lock is then a lease; off: never", Check: idle},
 		{Name: "timeout", Default: "5s",
-			Usage: "within which the server has to answer, but for the wait for the lock",
+			Usage: "time within which the server has to answer, except for the wait for the lock",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
-		{Name: "wait", Default: "1m", Usage: "after which a client that waits connects and asks again",
+		{Name: "wait", Default: "1m", Usage: "time after which a waiting client reconnects and asks again",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		service.Switch("standby", off, "server 1 is a standby of server 0 that gets its data as they are "+
 			"written, for promote; clients use the one that takes writes"),
@@ -63,8 +63,8 @@ var Service = service.Service{
 
 // declare returns what the documentation promises: the lock belongs to the session, which ends with the
 // connection or the server, "even if the client disconnects ungracefully". The sequence survives as far as
-// the server has written it; a promoted standby has the data it was sent, and no locks. Nobody enters while
-// the holder is suspended.
+// the server has written it to disk; a promoted standby has the data that it was sent, and no locks. While a
+// holder is suspended, no other client enters.
 func declare(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-loss", "servers-up", "no-amnesia"},
 		Live:   []string{"no-loss", "no-pause", "servers-up"},
@@ -76,7 +76,7 @@ func declare(v service.Values) service.Declaration {
 	return d
 }
 
-// off is the value of idle without a limit.
+// off is the value of an option that is turned off.
 const off = "off"
 
 func idle(value string) error {

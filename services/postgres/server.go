@@ -23,7 +23,7 @@ var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
 	Settings: []service.Setting{
 		{Name: "fsync=off with durable=off", Default: "on, as with durable=on", Why: "to tell what the disk costs"},
 		{Name: "max_connections=256", Default: "100", Why: "each client has one"}},
-	Stop: syscall.SIGINT, // ends connections; SIGTERM would wait for clients
+	Stop: syscall.SIGINT, // makes the server end connections; SIGTERM would make it wait for clients
 	Of: func(v service.Values, number int) *service.Servers {
 		if number == 1 && v["pooler"] != off {
 			return &pooler
@@ -43,7 +43,7 @@ func count(v service.Values) int {
 // askLimit is how long a server may take to answer a request about its state.
 const askLimit = time.Second
 
-// beside returns the path of a program in the folder of the server's program.
+// beside returns the path of another program in the folder of the server's program.
 func beside(program, name string) string {
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		program = real

@@ -14,7 +14,8 @@ import (
 	"turnstile/services/lag"
 )
 
-// prepare fills the folder of a server: with an empty database, or with the copy for a standby.
+// prepare fills the folder of a server: with an empty database or, for a standby, with a copy of the
+// primary's database.
 func prepare(ctx context.Context, m *service.Member) error {
 	if m.Number == 0 {
 		return m.Run(ctx, beside(m.Program, "initdb"), "-D", m.Dir, "-U", user, "-A", "trust", "--no-sync",
@@ -43,8 +44,8 @@ func conninfo(at string) string {
 	return fmt.Sprintf("host=%s port=%s user=%s", host, port, user)
 }
 
-// ready checks that a server answers and, if it is a standby whose primary is up, that it receives the
-// primary's data.
+// ready returns an error unless a server answers and, if it is a standby whose primary is up, receives the
+// data of the primary.
 func ready(ctx context.Context, m *service.Member) error {
 	return ask(ctx, m, func(c *pgx.Conn) (err error) {
 		if m.Number == 0 {
@@ -69,7 +70,8 @@ func ask(ctx context.Context, m *service.Member, do func(*pgx.Conn) error) error
 	return errors.Join(do(c), c.Close(ctx))
 }
 
-// primary reports whether a server takes writes, as far as it knows. PgBouncer takes none itself.
+// primary reports whether a server takes writes, as far as the server knows. PgBouncer does not count, since
+// it only forwards them.
 func primary(ctx context.Context, m *service.Member) bool {
 	if m.Number > 0 && !m.Values.On("standby") {
 		return false
@@ -83,7 +85,7 @@ func primary(ctx context.Context, m *service.Member) bool {
 	return err == nil && !follows
 }
 
-// promote makes a standby the primary, and waits until it is.
+// promote makes a standby the primary. It waits until the standby is the primary.
 func promote(ctx context.Context, m *service.Member) error {
 	return ask(ctx, m, func(c *pgx.Conn) error {
 		done := false

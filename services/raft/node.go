@@ -17,7 +17,7 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// kinds are the kinds of messages for electing and following a leader.
+// kinds returns the kinds of messages for electing and following a leader.
 func kinds() map[string]service.Kind {
 	all := map[string]service.Kind{}
 	for _, t := range []raftpb.MessageType{raftpb.MsgPreVote, raftpb.MsgPreVoteResp, raftpb.MsgVote,
@@ -27,15 +27,15 @@ func kinds() map[string]service.Kind {
 	return all
 }
 
-// A node is the node of one process. Its number in Raft is its index among all nodes, from 1.
+// A node is the Raft node of one process. Its number in Raft is its index among all nodes, counted from 1.
 type node struct {
 	*program.Conn
 	values  service.Values
 	storage *raft.MemoryStorage
-	raw     *raft.RawNode // nil: the disk was not read yet
+	raw     *raft.RawNode // nil: the disk has not been read yet
 	kept    kept
 
-	leader uint64 // as reported last
+	leader uint64 // leader that was reported last
 	term   uint64
 }
 
@@ -51,8 +51,9 @@ const (
 	tick    = "tick"
 )
 
-// serve runs a node until its input ends. A panic of the library, such as after the loss of its log, disables
-// the node: it follows nobody and does nothing more, like a process that crashes at each start.
+// serve runs a node until its input ends. If the library panics, for instance since its log was lost, the
+// node is disabled: it follows no leader and does nothing any more, like a process that crashes at each
+// start.
 func serve(c *program.Conn, v service.Values) error {
 	n := &node{Conn: c, values: v}
 	c.Load(diskKey)
@@ -95,7 +96,7 @@ func (n *node) handle(l program.Line) (err error) {
 			n.Answer(l, "error", map[string]any{"code": program.Unsupported, "text": "elections start by themselves"})
 		}
 		return nil
-	case n.raw == nil: // a message that comes early is lost
+	case n.raw == nil: // a message that arrives before Raft has started is lost
 		return nil
 	case l.Src == program.Timer:
 		n.raw.Tick()
@@ -111,7 +112,7 @@ func (n *node) handle(l program.Line) (err error) {
 
 // start starts Raft with the contents of the disk.
 func (n *node) start(l program.Line) error {
-	if n.raw != nil { // the answer to another request
+	if n.raw != nil { // this is the answer to another request
 		return nil
 	}
 	if l.Type == "read_ok" {
@@ -138,10 +139,11 @@ func (n *node) start(l program.Line) error {
 	return nil
 }
 
-// first is the index and the term of the entry before every log. From there on, all nodes are members.
+// first is the index and the term of the entry before the first entry of every log. After this entry all
+// nodes are members.
 const first = 1
 
-// restore fills the storage with what was kept on the disk.
+// restore fills Raft's storage with the contents of the disk.
 func (n *node) restore() error {
 	n.storage = raft.NewMemoryStorage()
 	var voters []uint64
@@ -173,7 +175,8 @@ func (n *node) restore() error {
 	return n.storage.SetHardState(state)
 }
 
-// receive handles a message of another node. The library rejects some, such as late answers, and goes on.
+// receive handles a message of another node. If the library rejects the message, since it is late for
+// instance, the node goes on.
 func (n *node) receive(l program.Line) error {
 	var body struct{ Message []byte }
 	m := &raftpb.Message{}
@@ -189,7 +192,7 @@ func (n *node) receive(l program.Line) error {
 	return nil
 }
 
-// work carries out what Raft asks for: it saves, sends, and reports the leader.
+// work does what Raft asks for: it saves state, sends messages, and reports the leader.
 func (n *node) work() error {
 	for n.raw.HasReady() {
 		r := n.raw.Ready()
@@ -210,7 +213,7 @@ func (n *node) work() error {
 	return nil
 }
 
-// keep saves what has changed to the disk, before the messages that follow are sent.
+// keep saves to disk what has changed, before the messages that depend on it are sent.
 func (n *node) keep(r *raft.Ready) error {
 	if r.HardState == nil && len(r.Entries) == 0 {
 		return nil
@@ -239,7 +242,7 @@ func (n *node) keep(r *raft.Ready) error {
 	return nil
 }
 
-// say reports the node's leader and term, if they have changed.
+// say reports the leader and the term of the node, if they have changed.
 func (n *node) say(leader, term uint64) {
 	if leader == n.leader && term == n.term {
 		return

@@ -1,5 +1,6 @@
-// Package raft has the election of etcd's Raft library. It runs in the nodes of the testbed: their messages
-// use the links of the run, their ticks its timers, and what Raft must keep is on its disk.
+// Package raft has the election of etcd's Raft library, run in the nodes of the testbed. Its messages are
+// sent over the links of the run, its ticks are timers of the run, and what Raft must keep is on the disks of
+// the nodes.
 package raft
 
 import (
@@ -45,7 +46,7 @@ var Service = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-amnesia"}, Live: []string{"majority", "no-pause", "timing"},
 			Elects: true, Terms: true, Kinds: kinds(),
-			// An old leader hears of the next term from the candidate.
+			// The old leader hears of the next term from a candidate of that term.
 			OverlapMS: float64(election(v) / time.Millisecond),
 			GraceMS:   float64((8*election(v) + time.Second) / time.Millisecond)}
 	},

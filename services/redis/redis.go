@@ -1,5 +1,5 @@
-// Package redis has the lock on one Redis server: SET with NX and PX, released by a script that compares
-// first.
+// Package redis has the lock on one Redis server: it is taken by SET with NX and PX, and released by a script
+// that first compares the value.
 package redis
 
 import (
@@ -30,11 +30,11 @@ var Service = service.Service{
 	Options: []service.Option{
 		redisd.Expiry(""),
 		service.Switch("fence", "off", "a fencing token by INCR in the same script"),
-		{Name: "release", Default: "lua", Usage: "by a script that compares, or by a plain DEL",
+		{Name: "release", Default: "lua", Usage: "the key is deleted by a script that compares, or by a plain DEL",
 			Values: []string{"lua", "del"}},
 		service.Switch("watch", "off", "the holder leaves px after it sent SET, by its own clock; "+
 			"off: nobody tells it that the lock is lost"),
-		{Name: "retry", Default: "1ms", Usage: "between two tries for a lock that is held",
+		{Name: "retry", Default: "1ms", Usage: "pause between two tries for a lock that is held",
 			Check: service.Length(100*time.Microsecond, time.Minute)},
 		service.Switch("replica", "off", "server 1 is an asynchronous replica of server 0, for promote"),
 		{Name: "lag", Default: "0s", Usage: "how much later the replica hears of a write",
@@ -43,7 +43,8 @@ var Service = service.Service{
 	},
 	Servers: servers(),
 	Settings: []service.Setting{
-		{Name: "retry 1ms", Why: "a random delay, it says, and no time; longer ones have a free lock wait"},
+		{Name: "retry 1ms", Why: "the documentation asks for a random delay without a length; a longer delay " +
+			"would leave a free lock unused"},
 		{Name: "px 2s", Why: "faults of some seconds outlast it"}, redisd.Client},
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Check: func(v service.Values) error {
@@ -61,8 +62,9 @@ var Service = service.Service{
 }
 
 // declare returns what the documentation promises: a lock is "guaranteed only as long as the client holding
-// the lock terminates its work within the lock validity time", by the clocks of both, and as long as the
-// server keeps its data. About a failover to a replica it says: "SAFETY VIOLATION!".
+// the lock terminates its work within the lock validity time", by the clocks of client and server, and as
+// long as the server keeps its data. About a failover to a replica the documentation says: "SAFETY
+// VIOLATION!".
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") || v.On("replica") {
@@ -97,13 +99,13 @@ func servers() *service.Servers {
 		if m.Number > 0 {
 			return append([]string{config(m)}, args...), nil
 		}
-		return append(args, "--repl-diskless-sync-delay", "0"), nil // a replica gets the data at once
+		return append(args, "--repl-diskless-sync-delay", "0"), nil // sends its data to a replica without a delay
 	}
 	s.Leader, s.Promote = service.First(redisd.Primary), redisd.Promote
 	return &s
 }
 
-// config returns the path of the file that tells a replica its primary.
+// config returns the path of the file that tells a replica the address of its primary.
 func config(m *service.Member) string { return filepath.Join(m.Dir, "redis.conf") }
 
 // The scripts take the key of the lock, and the key of its fence numbers.
@@ -114,13 +116,14 @@ var (
 	return redis.call('DEL', KEYS[1]) end return 0`)
 )
 
-// A lock is the client of a node. It uses the first server until that fails, then the next one.
+// A lock is one node's client of the service. It uses the first server until this server fails, and then the
+// next one.
 type lock struct {
 	redisd.Clients
-	uses   int // index of the current client
+	uses   int // index of the client in use
 	values service.Values
 	key    string
-	holds  string // the value that it has set the key to
+	holds  string // the value that this client sets the key to
 	watch  redisd.Watch
 }
 
@@ -145,7 +148,7 @@ func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	return nil
 }
 
-// Acquire implements program.Lock. The server does not queue clients, so it polls.
+// Acquire implements program.Lock. It polls, since the server does not queue clients.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	l.holds = rand.Text()
 	for {
@@ -170,8 +173,8 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	}
 }
 
-// try tries to take the lock once. It returns 0 if the lock is held; otherwise its fence number, or 1 without
-// fences.
+// try tries to take the lock once. It returns 0 if another client holds the lock. Otherwise it returns the
+// fence number, or 1 if the option fence is off.
 func (l *lock) try(ctx context.Context) (fence uint64, err error) {
 	px, client := l.values.Duration("px"), l.Clients[l.uses]
 	if l.values.On("fence") {
@@ -187,7 +190,7 @@ func (l *lock) try(ctx context.Context) (fence uint64, err error) {
 	return 1, nil
 }
 
-// failed switches to the next server if the server has failed: it is down or a replica.
+// failed switches to the next server if err shows that the server is down or is a replica.
 func (l *lock) failed(err error) error {
 	var said redis.Error
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 	"turnstile/bench/service"
 )
 
-// Durable is the option that makes servers write before they answer.
+// Durable is the option by which servers write to disk before they answer.
 var Durable = service.Switch("durable", "off",
 	"the server writes each command to disk before it answers; off: a restart loses all")
 
@@ -47,7 +47,7 @@ func Args(m *service.Member) []string {
 	return append(args, "--appendonly", "no")
 }
 
-// Client is a setting of the clients that Dial makes.
+// Client describes how the clients that Dial makes differ from the default.
 var Client = service.Setting{Name: "MaxRetries -1", Default: "3",
 	Why: "a command whose answer was lost is not sent twice without a word"}
 
@@ -59,7 +59,7 @@ func Dial(address string) *redis.Client {
 // Clients are the clients of several servers.
 type Clients []*redis.Client
 
-// Close closes all.
+// Close closes all clients.
 func (all Clients) Close() (err error) {
 	for _, c := range all {
 		err = errors.Join(err, c.Close())
@@ -67,10 +67,10 @@ func (all Clients) Close() (err error) {
 	return err
 }
 
-// A Watch tells the holder of a lock that its time is over, by the holder's clock.
+// A Watch tells the holder of a lock that the validity time of the lock is over, by the clock of the holder.
 type Watch struct{ timer *time.Timer }
 
-// Until returns a channel that is closed at a time, or nil if the watch is off.
+// Until returns a channel that is closed at the time at, or nil if on is false.
 func (w *Watch) Until(on bool, at time.Time) <-chan struct{} {
 	if !on {
 		return nil
@@ -80,7 +80,7 @@ func (w *Watch) Until(on bool, at time.Time) <-chan struct{} {
 	return lost
 }
 
-// End stops the watch: a channel that is still open stays open.
+// End stops the watch. A channel that is still open then stays open.
 func (w *Watch) End() {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -89,7 +89,7 @@ func (w *Watch) End() {
 
 func ready(ctx context.Context, m *service.Member) error {
 	c := redis.NewClient(&redis.Options{Addr: m.Address(0), MaxRetries: -1, DialTimeout: time.Second,
-		ReadTimeout: time.Second}) // called again, unless the process has ended
+		ReadTimeout: time.Second}) // short, since ready is called again unless the process has ended
 	defer c.Close()
 	says, err := c.Info(ctx, "replication").Result()
 	if err == nil && strings.Contains(says, "master_link_status:down") && Primary(ctx, m.All[0]) {
@@ -98,7 +98,7 @@ func ready(ctx context.Context, m *service.Member) error {
 	return err
 }
 
-// Primary reports whether a server takes writes, as far as it knows.
+// Primary reports whether a server takes writes, as far as the server knows.
 func Primary(ctx context.Context, m *service.Member) bool {
 	c := Dial(m.Address(0))
 	defer c.Close()

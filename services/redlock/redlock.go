@@ -18,7 +18,7 @@ import (
 	"turnstile/services/redisd"
 )
 
-// Service is the algorithm of the documentation of Redis.
+// Service is the algorithm that the documentation of Redis describes.
 var Service = service.Service{
 	Name:    "redlock",
 	Summary: "Redlock on 3 or 5 Redis servers; redsync over go-redis",
@@ -26,9 +26,9 @@ var Service = service.Service{
 	Link:    "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/#the-redlock-algorithm",
 	Options: []service.Option{
 		redisd.Expiry("; the library's own default is 8s"),
-		{Name: "tries", Default: "32", Usage: "after which the library gives up, which counts as a refusal",
+		{Name: "tries", Default: "32", Usage: "number after which the library gives up, which counts as a refusal",
 			Check: service.Count(1, 1_000_000)},
-		{Name: "delay", Default: library, Usage: "between two tries; library: 50 to 250 ms, drawn each time",
+		{Name: "delay", Default: library, Usage: "pause between two tries; library: 50 to 250 ms, drawn each time",
 			Check: delay},
 		{Name: "drift", Default: "0.01", Usage: "the part of px that clocks may differ by", Check: drift},
 		service.Switch("fail-fast", "off", "a try ends once a majority has answered"),
@@ -49,7 +49,7 @@ var Service = service.Service{
 	},
 }
 
-// library is the value of delay for the library's own delays.
+// library is the value of the option delay for the delays that the library itself chooses.
 const library = "library"
 
 func delay(value string) error {
@@ -69,7 +69,7 @@ func drift(value string) error {
 	return nil
 }
 
-// recovers is how long a client may wait for a server that does not answer: 3 s in go-redis.
+// recovers is how long a client may wait for a server that does not answer. In go-redis this is 3 s.
 const recovers = 4 * time.Second
 
 func servers() *service.Servers {
@@ -78,10 +78,10 @@ func servers() *service.Servers {
 	return &s
 }
 
-// declare returns what the documentation promises: the algorithm "relies on the assumption that while there
-// is no synchronized clock across the processes, the local time in every process updates at approximately at
-// the same rate", the holder is done within the validity time, and restarted servers keep their data, by
-// fsync=always, or stay down for longer than px.
+// declare returns what the documentation promises if these assumptions hold: the algorithm "relies on the
+// assumption that while there is no synchronized clock across the processes, the local time in every process
+// updates at approximately at the same rate"; the holder is done within the validity time; and restarted
+// servers keep their data, by fsync=always, or stay down for longer than px.
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") {
@@ -91,7 +91,7 @@ func declare(v service.Values) service.Declaration {
 		GraceMS: float64((2*v.Duration("px") + recovers) / time.Millisecond)}
 }
 
-// A lock is the client of a node.
+// A lock is one node's client of the service.
 type lock struct {
 	redisd.Clients
 	mutex   *redsync.Mutex
@@ -124,7 +124,7 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return g, ctx.Err()
-	case errors.As(err, &down): // no majority was reached
+	case errors.As(err, &down): // no majority of the servers was reached
 		return g, err
 	case err != nil:
 		return g, fmt.Errorf("%w: %w", program.ErrRefused, err)

@@ -16,7 +16,7 @@ type Following struct {
 	Term   uint64
 }
 
-// Run runs an elector until the test ends, or until stop is called. Told receives its reports.
+// Run runs an elector until the test ends, or until stop is called. told receives the reports of the elector.
 func Run(t *testing.T, e program.Elector) (told <-chan Following, stop func()) {
 	t.Helper()
 	reports := make(chan Following, 1000)
@@ -37,8 +37,8 @@ func Run(t *testing.T, e program.Elector) (told <-chan Following, stop func()) {
 	return reports, stop
 }
 
-// Await waits until an elector follows one of some leaders, and returns that report. It fails the test if
-// that takes too long.
+// Await waits until an elector follows one of the given leaders, and returns the report that it does. It
+// fails the test if that takes too long.
 func Await(t *testing.T, told <-chan Following, within time.Duration, leaders ...string) Following {
 	t.Helper()
 	for late := time.After(within); ; {

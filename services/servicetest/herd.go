@@ -9,13 +9,13 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// quiet is how long a client must exchange nothing with its servers to count as waiting. Sessions must be
-// longer, so that no renewal comes meanwhile.
+// quiet is how long a client must exchange no data with its servers to count as waiting. Sessions must be
+// longer, so that no renewal is due within this time.
 const quiet = 300 * time.Millisecond
 
-// Woken makes a client hold a lock and n others wait for it, each through its own proxy. It returns how many
-// of these receive or send anything when the holder releases the lock, and how many bytes. Open returns a
-// client of some servers.
+// Woken makes one client hold a lock and n others wait for it, each waiting client through its own proxy. It
+// returns how many of the waiting clients receive or send anything when the holder releases the lock, and how
+// many bytes in all. open returns a client that uses the given servers.
 func Woken(t *testing.T, r *service.Running, n int,
 	open func(servers []string) program.Lock) (woken, bytes int) {
 	t.Helper()
@@ -55,7 +55,7 @@ func Woken(t *testing.T, r *service.Running, n int,
 	return woken, bytes
 }
 
-// calm waits until no data passes a proxy.
+// calm waits until no data passes through a proxy any more.
 func calm(t *testing.T, p *Proxy) {
 	t.Helper()
 	for late := time.Now().Add(20 * time.Second); ; {

@@ -10,15 +10,15 @@ import (
 	"turnstile/internal/relay"
 )
 
-// A Proxy forwards connections to a server, until it is cut.
+// A Proxy forwards connections to a server. After Cut it drops their data instead.
 type Proxy struct {
 	relay.Relay
 	t      *testing.T
 	cut    atomic.Bool
-	passed atomic.Int64 // bytes
+	passed atomic.Int64 // number of bytes
 }
 
-// NewProxy returns a proxy for a server. It ends with the test.
+// NewProxy returns a proxy for a server. The proxy stops when the test ends.
 func NewProxy(t *testing.T, to string) *Proxy {
 	t.Helper()
 	p := &Proxy{Relay: relay.Relay{Address: "127.0.0.1:0", Dial: relay.To(to)}, t: t}
@@ -30,7 +30,7 @@ func NewProxy(t *testing.T, to string) *Proxy {
 	return p
 }
 
-// pass forwards data and the end of one side. While the proxy is cut, data is dropped.
+// pass forwards data in one direction, and the end of the stream. While the proxy is cut, data is dropped.
 func (p *Proxy) pass(ctx context.Context, to, from net.Conn, _ bool) error {
 	for b := make([]byte, 1<<16); ; {
 		n, err := from.Read(b)
@@ -53,13 +53,13 @@ func (p *Proxy) pass(ctx context.Context, to, from net.Conn, _ bool) error {
 	}
 }
 
-// Passed returns how many bytes have come from both ends since its last call.
+// Passed returns how many bytes were forwarded in both directions since Passed was last called.
 func (p *Proxy) Passed() (bytes int) { return int(p.passed.Swap(0)) }
 
-// Cut drops all data silently from now on.
+// Cut makes the proxy drop all data silently from now on.
 func (p *Proxy) Cut() { p.cut.Store(true) }
 
-// Heal closes all connections, and forwards new ones.
+// Heal closes all connections, and makes the proxy forward new ones.
 func (p *Proxy) Heal() {
 	p.Stop()
 	p.cut.Store(false)

@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Retry acquires a lock like the testbed: it tries again after an error. It fails the test if that takes too
-// long.
+// Retry acquires a lock as the testbed does: it tries again after an error. It fails the test if that takes
+// too long.
 func Retry(t *testing.T, l program.Lock, within time.Duration) program.Grant {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -22,7 +22,7 @@ func Retry(t *testing.T, l program.Lock, within time.Duration) program.Grant {
 		if ctx.Err() != nil {
 			t.Fatalf("the lock was not acquired within %v: %v", within, err)
 		}
-		time.Sleep(10 * time.Millisecond) // as long as the testbed waits
+		time.Sleep(10 * time.Millisecond) // as long as the testbed waits between tries
 	}
 }
 
@@ -44,7 +44,7 @@ func Release(t *testing.T, l program.Lock) {
 	}
 }
 
-// Lost fails the test unless the client library reports within a time that the lock is lost.
+// Lost fails the test unless the client library reports the loss of the lock within a time.
 func Lost(t *testing.T, g program.Grant, within time.Duration) {
 	t.Helper()
 	select {
@@ -59,7 +59,7 @@ func Lost(t *testing.T, g program.Grant, within time.Duration) {
 	}
 }
 
-// Kept fails the test if the client library reports within a time that the lock is lost.
+// Kept fails the test if the client library reports the loss of the lock within a time.
 func Kept(t *testing.T, g program.Grant, within time.Duration) {
 	t.Helper()
 	time.Sleep(within)

@@ -1,4 +1,4 @@
-// Package servicetest has helpers for tests of services: it starts servers as runs do.
+// Package servicetest has helpers for tests of services. It starts the servers of a service as runs do.
 package servicetest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Main lets the test program act as the program of services, if its arguments say so, and runs the tests
-// otherwise. Packages that call [Start] must call it in TestMain.
+// Main lets the program of a test act as the program of services, if its arguments say so. Otherwise it runs
+// the tests. Packages that call [Start] must call Main in TestMain.
 func Main(m *testing.M, table ...*service.Service) {
 	if len(os.Args) > 1 && slices.Contains([]string{"describe", "client", "up", "server"}, os.Args[1]) {
 		t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
@@ -24,8 +24,8 @@ func Main(m *testing.M, table ...*service.Service) {
 	os.Exit(m.Run())
 }
 
-// Start starts the servers of a service with options such as ttl=2s. They end with the test. It skips the
-// test if their program is missing.
+// Start starts the servers of a service with options such as ttl=2s. The servers stop when the test ends.
+// Start skips the test if the program of the servers is missing.
 func Start(t testing.TB, s *service.Service, words ...string) *service.Running {
 	t.Helper()
 	v := Values(t, s, words...)
@@ -49,7 +49,7 @@ func Start(t testing.TB, s *service.Service, words ...string) *service.Running {
 	return r
 }
 
-// Values returns the values of options.
+// Values parses options, such as ttl=2s.
 func Values(t testing.TB, s *service.Service, words ...string) service.Values {
 	t.Helper()
 	v, err := s.Parse(words)
@@ -64,8 +64,8 @@ func Setting(name string, servers ...string) program.Setting {
 	return program.Setting{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
 }
 
-// Client opens the client of a node for some servers, and closes it with the test. The names of its locks
-// begin with a prefix.
+// Client opens the client of a node that uses the given servers, and closes the client when the test ends.
+// The names of its locks begin with prefix.
 func Client[L program.Lock](t testing.TB, s *service.Service, open func(program.Setting, service.Values) L,
 	servers []string, prefix string, words ...string) L {
 	t.Helper()

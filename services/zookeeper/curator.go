@@ -17,7 +17,7 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// curatorJar is the file whose name has the version.
+// curatorJar is the path of Curator's jar. Beside it is a jar whose name contains the version.
 const curatorJar = "/usr/share/java/curator-recipes.jar"
 
 // curatorJars are the jars of Curator, in addition to the jars of ZooKeeper.
@@ -46,7 +46,7 @@ func needsCurator() error {
 	return nil
 }
 
-// curatorVersion returns Curator's name and version, from the name of its jar.
+// curatorVersion returns Curator's name and version, taken from the name of a jar.
 func curatorVersion() string {
 	found, _ := filepath.Glob(strings.TrimSuffix(curatorJar, ".jar") + "-*.jar")
 	if len(found) == 0 {
@@ -56,13 +56,14 @@ func curatorVersion() string {
 	return "curator " + strings.TrimSuffix(version, ".jar")
 }
 
-// A curatorProcess is a client in Java, compiled at its start. It reads and writes lines.
+// A curatorProcess is a client in Java, which is compiled when it starts. It exchanges lines of text with
+// this program.
 type curatorProcess struct {
 	*proc.Process
 	in io.WriteCloser
 }
 
-// ending waits until the process has ended, and returns an error if it failed.
+// ending waits until the process has ended. It returns an error if the process failed.
 func (p *curatorProcess) ending() error {
 	<-p.Ended()
 	if f := p.Fate(); !f.Well {
@@ -71,14 +72,14 @@ func (p *curatorProcess) ending() error {
 	return nil
 }
 
-// curatorLimit is how long a session may take. Each client first compiles its program, which takes a second
-// on one core: 32 clients on two cores take half a minute.
+// curatorLimit is how long a client may take to begin a session. Each client first compiles its program,
+// which takes a second on one core: 32 clients on two cores take half a minute.
 const curatorLimit = 9 * time.Second
 
-// startCurator starts a Java program, and waits until it reports that it is connected. A restarted client
-// does not wait, since the servers may be out of reach for a while. Each line of output goes to hear; ended
-// is called at the end of output. The program gets the servers, the session timeout in ms and args as
-// arguments.
+// startCurator starts a Java program, and waits until the program reports that it is connected. For a
+// restarted node it does not wait, since the servers may be out of reach for a while. hear gets each line of
+// output; ended is called at the end of the output. The arguments of the program are the servers, the session
+// timeout in ms, and args.
 func startCurator(ctx context.Context, s program.Setting, source []byte, session time.Duration, args []string,
 	hear func(line string), ended func()) (*curatorProcess, error) {
 	file, err := unnamed(source)
@@ -138,7 +139,7 @@ func startCurator(ctx context.Context, s program.Setting, source []byte, session
 	}
 }
 
-// unnamed returns a file with some bytes that no longer has a name.
+// unnamed returns a temporary file with the given contents, which has no name any more.
 func unnamed(b []byte) (*os.File, error) {
 	f, err := os.CreateTemp("", "turnstile-*.java")
 	if err != nil {

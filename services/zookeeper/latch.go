@@ -17,7 +17,8 @@ import (
 //go:embed Latch.java
 var latchClient []byte
 
-// Latch is the election by Curator's LeaderLatch. Its terms are the czxids of the leaders' nodes.
+// Latch is the service that uses Curator's LeaderLatch. The term of a leader is the czxid of its ZooKeeper
+// node.
 var Latch = service.Service{
 	Name:    "zookeeper-latch",
 	Summary: "LeaderLatch of Apache Curator on ZooKeeper, in Java; a term is the czxid of the leader's node",
@@ -46,7 +47,7 @@ var Latch = service.Service{
 	},
 }
 
-// A latch is the client of a node.
+// A latch is one node's client of the service.
 type latch struct {
 	process *curatorProcess
 	lines   chan string // closed once the process has ended
@@ -64,7 +65,7 @@ func openLatch(ctx context.Context, s program.Setting, v service.Values) (progra
 	return l, nil
 }
 
-// Run implements program.Elector. The process campaigns from its start on.
+// Run implements program.Elector. The process of Curator campaigns from its start on.
 func (l *latch) Run(ctx context.Context, follow func(leader string, term uint64)) error {
 	var leader string
 	var term uint64
@@ -89,7 +90,7 @@ func (l *latch) Run(ctx context.Context, follow func(leader string, term uint64)
 	}
 }
 
-// Close implements program.Elector. The process ends with its input.
+// Close implements program.Elector. The process of Curator ends when its input does.
 func (l *latch) Close() error {
 	l.process.in.Close()
 	for range l.lines {

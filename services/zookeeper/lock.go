@@ -16,25 +16,26 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A lock is the client of a node. It has one session after another.
+// A lock is one node's client of the service. It uses one session after the other.
 type lock struct {
 	conn    *zk.Conn
 	servers []string
 	values  service.Values
-	root    string       // parent node of the holder and the waiting clients
-	mine    string       // this client's node, which may still exist; empty: none
-	used    *zk.Lock     // of the library's recipe
+	root    string       // the parent of the ZooKeeper nodes of the holder and the waiting clients
+	mine    string       // the ZooKeeper node of this client, which may still exist; empty: it has none
+	used    *zk.Lock     // the latest lock by the library's recipe
 	begun   atomic.Int32 // number of sessions begun
 	losses
 }
 
-// anybody allows everything to all clients.
+// anybody is the access list that allows everything to all clients.
 var anybody = zk.WorldACL(zk.PermAll)
 
-// openLimit is how long a session may take to begin.
+// openLimit is how long it may take to begin a session.
 const openLimit = 8 * time.Second
 
-// open waits for a session, unless the node is restarted: then the servers may be out of reach for a while.
+// open creates the client of a node. It waits for a session, unless the node is restarted: then the servers
+// may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
 	l = &lock{values: v, servers: s.Options.Servers, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
 	events, err := l.connect(ctx)
@@ -57,7 +58,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 	return l, nil
 }
 
-// connect starts a session. An event reports when it has begun. It ends with the context.
+// connect starts a session, which lasts until the context ends. An event reports when the session has begun.
 func (l *lock) connect(ctx context.Context) (<-chan zk.Event, error) {
 	number := l.begun.Add(1)
 	conn, events, err := zk.Connect(l.servers, l.values.Duration("session"), zk.WithLogInfo(false),
@@ -70,8 +71,8 @@ func (l *lock) connect(ctx context.Context) (<-chan zk.Event, error) {
 	return events, nil
 }
 
-// renew replaces the session, and so deletes the nodes that the library has left behind, unless the option
-// failed keeps it.
+// renew replaces the session. This deletes the ZooKeeper nodes that the library has left behind. renew does
+// nothing if the option failed is kept.
 func (l *lock) renew(ctx context.Context) error {
 	if l.values["failed"] == kept || ctx.Err() != nil {
 		return nil
@@ -98,16 +99,17 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	} else {
 		g, err = l.useOwn(ctx)
 	}
-	if errors.Is(err, zk.ErrNoAuth) || errors.Is(err, zk.ErrAuthFailed) { // it would occur again
+	if errors.Is(err, zk.ErrNoAuth) || errors.Is(err, zk.ErrAuthFailed) { // the error would occur again
 		err = program.Fatal{Err: fmt.Errorf("the servers %s want credentials, and clients have none: %w",
 			strings.Join(l.servers, ", "), err)}
 	}
 	return g, err
 }
 
-// useOwn acquires the lock by the documented recipe, or with the herd.
+// useOwn acquires the lock by the documented recipe, or by the variant herd, in which all clients wait for
+// the holder.
 func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
-	// A node left behind by an error would block this client too.
+	// A ZooKeeper node left behind by an earlier error would block this client too.
 	if err := l.remove(ctx); err != nil && !errors.Is(err, program.ErrLost) {
 		return program.Grant{}, err
 	}
@@ -118,7 +120,7 @@ func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
 	return g, err
 }
 
-// queue creates the node of this client, and waits until it is first.
+// queue creates the ZooKeeper node of this client, and waits until this node is the first in the queue.
 func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
 	if err := l.create(ctx); err != nil {
 		return g, err
@@ -138,9 +140,10 @@ func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
 	}
 }
 
-// create creates the node of this client. If the answer is lost, the node may exist. Then create looks for it
-// by name before it creates another, which would wait for the first one while the session lasts. The
-// library's CreateProtectedEphemeralSequential gives up if the connection is lost a second time.
+// create creates the ZooKeeper node of this client. If the answer is lost, the node may exist. Then create
+// looks for the node by its name before it creates another one, since the second node would wait for the
+// first one until the session ends. The library's CreateProtectedEphemeralSequential gives up if the
+// connection is lost a second time.
 func (l *lock) create(ctx context.Context) error {
 	name, sent := "_c_"+rand.Text()+"-lock-", false
 	return retry(ctx, func() (err error) {
@@ -160,7 +163,7 @@ func (l *lock) create(ctx context.Context) error {
 	})
 }
 
-// named returns the node in the queue whose name has a prefix, or "".
+// named returns the path of the node in the queue whose name begins with name, or "".
 func (l *lock) named(name string) (string, error) {
 	all, _, err := l.conn.Children(l.root)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -185,7 +188,7 @@ func (l *lock) makeRoot() error {
 	return nil
 }
 
-// ahead returns the node to wait for, or "" if this client is first.
+// ahead returns the node in the queue that this client must wait for, or "" if its own node is the first.
 func (l *lock) ahead(ctx context.Context) (string, error) {
 	var all []string
 	err := retry(ctx, func() (err error) {
@@ -209,13 +212,13 @@ func (l *lock) ahead(ctx context.Context) (string, error) {
 	}
 }
 
-// errExpired is the error if the node of this client is gone.
+// errExpired is the error for a client whose node in the queue is gone.
 var errExpired = errors.New("the session of the node in the queue has expired")
 
-// number returns the digits at the end of a sequential node, which have a fixed length.
+// number returns the sequence number at the end of a node's name, which has a fixed number of digits.
 func number(node string) string { return node[max(0, len(node)-10):] }
 
-// await waits until a node is gone, or may be gone.
+// await waits until a node is gone. It may also return before that.
 func (l *lock) await(ctx context.Context, node string) error {
 	there, gone := false, (<-chan zk.Event)(nil)
 	err := retry(ctx, func() (err error) {
@@ -233,7 +236,7 @@ func (l *lock) await(ctx context.Context, node string) error {
 	}
 }
 
-// enter checks that the node of this client still exists, and returns the grant.
+// enter checks that the ZooKeeper node of this client still exists, and returns the grant.
 func (l *lock) enter(ctx context.Context, since int) (g program.Grant, err error) {
 	there, stat := false, (*zk.Stat)(nil)
 	err = retry(ctx, func() (err error) {
@@ -259,7 +262,7 @@ func (l *lock) Release(ctx context.Context) error {
 		case err == nil:
 		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrSessionExpired):
 			err = errors.Join(program.ErrLost, err)
-		default: // the node may still exist
+		default: // the ZooKeeper node may still exist
 			err = errors.Join(err, l.renew(ctx))
 		}
 		return err
@@ -274,8 +277,8 @@ func (l *lock) Release(ctx context.Context) error {
 	return err
 }
 
-// remove deletes the node of this client, if it has one. It returns program.ErrLost if the node was gone
-// already. After the loss of a connection, remove cannot tell, and returns nil.
+// remove deletes the ZooKeeper node of this client, if it has one. It returns program.ErrLost if the node was
+// gone already. If a connection was lost meanwhile, remove cannot tell whether it was, and returns nil.
 func (l *lock) remove(ctx context.Context) error {
 	if l.mine == "" {
 		return nil
@@ -299,8 +302,8 @@ func (l *lock) remove(ctx context.Context) error {
 	return err
 }
 
-// useLibrary acquires the lock by the library's recipe. A node that this leaves behind after an error blocks
-// this client too, until the session ends.
+// useLibrary acquires the lock by the library's recipe. If the library leaves a node behind after an error,
+// the node blocks this client too, until the session ends.
 func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 	l.used = zk.NewLock(l.conn, l.root, anybody)
 	since := l.fallen()
@@ -323,11 +326,10 @@ func (l *lock) Close() error {
 	return nil
 }
 
-// pause is the time between two tries of a call whose connection was lost.
+// pause is the time between two tries of a call that fails for lack of a connection.
 const pause = 50 * time.Millisecond
 
-// retry repeats a call while it fails for lack of a connection. It returns the error if the session has
-// expired.
+// retry repeats a call as long as it fails for lack of a connection. It returns any other error of the call.
 func retry(ctx context.Context, call func() error) error {
 	for {
 		err := call()

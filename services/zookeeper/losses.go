@@ -6,15 +6,16 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// losses are the losses of a client's connection and its session.
+// losses are the losses of a client's connection and of its session. A fall is a loss after which the client
+// no longer counts on its lock.
 type losses struct {
 	mu    sync.Mutex
-	falls int           // how often the connection or the session was lost, according to the option lost
-	lost  chan struct{} // of the latest grant; nil: closed, or the grant is over
+	falls int           // number of falls; the option lost says which losses are falls
+	lost  chan struct{} // channel Lost of the latest grant; nil: the channel is closed, or the grant is over
 	over  bool          // the session has expired since the latest request
 }
 
-// ask begins a request, and returns the number of falls.
+// ask begins a request, and returns the number of falls so far.
 func (l *losses) ask() (since int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -22,14 +23,14 @@ func (l *losses) ask() (since int) {
 	return l.falls
 }
 
-// fallen returns the number of falls.
+// fallen returns the number of falls so far.
 func (l *losses) fallen() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.falls
 }
 
-// fall records the loss of the connection or the session, and whether it counts as a fall.
+// fall records the loss of the connection or the session. counts says whether the loss is a fall.
 func (l *losses) fall(expired, counts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +45,7 @@ func (l *losses) fall(expired, counts bool) {
 	}
 }
 
-// grant returns a grant. It is lost already if a fall occurred since then.
+// grant returns a grant. It is lost from the beginning if the number of falls is no longer since.
 func (l *losses) grant(fence uint64, since int) program.Grant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +58,7 @@ func (l *losses) grant(fence uint64, since int) program.Grant {
 	return program.Grant{Fence: fence, Lost: lost}
 }
 
-// release ends the latest grant, which is not reported lost any more. It returns whether the session has
+// release ends the latest grant, whose loss is not reported any more. It returns whether the session has
 // expired since the request.
 func (l *losses) release() (over bool) {
 	l.mu.Lock()

@@ -17,17 +17,17 @@ import (
 //go:embed Mutex.java
 var mutex []byte
 
-// A curatorLock is the client of a node. A process in Java does the work.
+// A curatorLock is one node's client of the service. A process in Java does the work.
 type curatorLock struct {
 	process *curatorProcess
 	asked   int          // number of requests
 	answers chan string  // closed once the process has ended
-	tells   string       // word that reports the loss of the lock
-	since   atomic.Int64 // falls at the latest request or reconnection
+	tells   string       // the line by which the process reports a loss that counts
+	since   atomic.Int64 // number of falls at the latest request or reconnection
 	losses
 }
 
-// openCurator starts a client in Java, which waits for its session at each request.
+// openCurator starts a client in Java. At each request this client waits for its session.
 func openCurator(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 	l := &curatorLock{answers: make(chan string, 1), tells: "suspended"}
 	if v["lost"] == expired {
@@ -43,10 +43,10 @@ func openCurator(ctx context.Context, s program.Setting, v service.Values) (prog
 	return l, nil
 }
 
-// hear handles a line of the process.
+// hear handles a line that the process of Curator has written.
 func (l *curatorLock) hear(text string) {
 	switch text {
-	case "connected": // an earlier fall does not affect what is granted from now on
+	case "connected": // earlier falls do not affect what is granted from now on
 		l.since.Store(int64(l.fallen()))
 	case "suspended", "lost":
 		l.fall(text == "lost", text == "lost" || text == l.tells)
@@ -55,7 +55,8 @@ func (l *curatorLock) hear(text string) {
 	}
 }
 
-// tell sends a request to the process, and returns the answer. The context cancels an acquire.
+// tell sends a request to the process of Curator, and returns the answer. The end of the context cancels an
+// acquire.
 func (l *curatorLock) tell(ctx context.Context, what string) (string, error) {
 	l.asked++
 	number := l.asked
@@ -91,13 +92,13 @@ func (l *curatorLock) Acquire(ctx context.Context) (g program.Grant, err error) 
 func (l *curatorLock) Release(ctx context.Context) error {
 	l.release()
 	_, err := l.tell(context.WithoutCancel(ctx), "release")
-	if l.release() { // the session expired before the process had released the lock
+	if l.release() { // the session had expired before the process released the lock
 		err = errors.Join(program.ErrLost, err)
 	}
 	return err
 }
 
-// Close implements program.Lock. The process ends with its input.
+// Close implements program.Lock. The process of Curator ends when its input does.
 func (l *curatorLock) Close() error {
 	l.process.in.Close()
 	for range l.answers {

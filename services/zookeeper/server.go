@@ -22,8 +22,8 @@ const (
 
 // Ports of a server.
 const (
-	clients   = iota // for clients
-	followers        // for followers of the leader
+	clients   = iota // for connections of clients
+	followers        // for connections of followers to the leader
 	votes
 )
 
@@ -32,7 +32,7 @@ func granted(v service.Values) time.Duration {
 	return min(max(v.Duration("session"), minSession), maxSession)
 }
 
-// jars are the jars of the server, in the folder of the package.
+// jars are the jars of ZooKeeper's server, as its Debian package installs them.
 var jars = func() (all []string) {
 	for _, name := range []string{"zookeeper", "zookeeper-jute", "netty-buffer", "netty-common", "netty-handler",
 		"netty-transport", "netty-codec", "netty-resolver", "metrics-core", "snappy-java", "slf4j-api",
@@ -42,10 +42,10 @@ var jars = func() (all []string) {
 	return all
 }()
 
-// heap is the default heap of a server in zkEnv.sh; all other settings are Java's defaults.
+// heap sets the heap of a server to the default of zkEnv.sh; all other settings are the defaults of Java.
 const heap = "-Xmx1000m"
 
-// java returns the arguments to run a class of the server.
+// java returns the arguments by which java runs a class of the server.
 func java(class string, more ...string) []string {
 	return append([]string{heap,
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.Join(jars, ":"), class}, more...)
@@ -86,7 +86,7 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 	}),
 	Settings: []service.Setting{
 		{Name: "tickTime=200, initLimit=25, syncLimit=10", Default: "2000, 10 and 5 in its sample",
-			Why: "sessions last two ticks at least, and runs have shorter ones than 4 s"},
+			Why: "the least session timeout is two ticks, 4 s by default, and runs need shorter ones"},
 		{Name: "maxSessionTimeout=60000", Default: "20 ticks", Why: "ticks are short"},
 		{Name: "zookeeper.forceSync=no with durable=off", Default: "yes, as with durable=on",
 			Why: "to tell what the disk costs"},
@@ -123,7 +123,7 @@ const askLimit = 500 * time.Millisecond
 
 var mode = regexp.MustCompile(`(?m)^Mode: (\S+)$`)
 
-// ask returns the state of a server: leader, follower or standalone; empty: not known yet.
+// ask returns the state of a server: leader, follower or standalone; empty: the server has no state yet.
 func ask(ctx context.Context, m *service.Member) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

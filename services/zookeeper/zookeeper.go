@@ -1,4 +1,5 @@
-// Package zookeeper has the lock of ZooKeeper: ephemeral sequential nodes, each waiting for the one before.
+// Package zookeeper has the lock of ZooKeeper: ephemeral sequential nodes, each of which waits for the one
+// before it. It also has the recipes of Apache Curator.
 package zookeeper
 
 import (
@@ -36,7 +37,7 @@ var (
 	durable = service.Switch("durable", "off", "forceSync: the servers write to disk before they answer")
 )
 
-// Service is the lock by the documented recipe.
+// Service is the service that uses the documented lock recipe, or another recipe.
 var Service = service.Service{
 	Name:    "zookeeper",
 	Summary: "the lock recipe of ZooKeeper, with the czxid as fence; go-zookeeper",
@@ -49,9 +50,9 @@ var Service = service.Service{
 				"herd: all wait for the holder; curator: InterProcessMutex of Apache Curator, in Java",
 			Values: []string{own, library, herd, curator}},
 		session,
-		{Name: "lost", Default: disconnected, Usage: "what tells the holder that the lock is lost: that it is " +
-			"disconnected, after 2/3 of the session timeout, or that the session has expired, which it hears " +
-			"once it is connected again", Values: []string{expired, disconnected}},
+		{Name: "lost", Default: disconnected, Usage: "when a holder counts its lock as lost: disconnected " +
+			"(noticed after 2/3 of the session timeout), or expired (noticed on reconnection)",
+			Values: []string{expired, disconnected}},
 		service.Switch("obey", "on", "a holder that is told so leaves at once"),
 		{Name: "failed", Default: ends, Usage: "ends: after a Lock or Unlock of the library that failed, the " +
 			"client ends its session, and with it the node that the library may have left; kept: it keeps " +
@@ -82,11 +83,12 @@ var Service = service.Service{
 	Obeys: func(v service.Values) bool { return v.On("obey") },
 }
 
-// settings are settings of clients.
+// settings are the settings of clients that differ from the default.
 var settings = []service.Setting{{Name: "session 2s", Default: "none: each client names one",
 	Why: "faults of some seconds outlast it"}}
 
-// declare returns the promises of the lock. A holder that ignores losses relies on its connection.
+// declare returns the promises of the lock. A holder that ignores losses of its connection relies on this
+// connection.
 func declare(v service.Values) service.Declaration {
 	d := declaration(v)
 	d.Fenced = v["recipe"] != library
@@ -97,8 +99,8 @@ func declare(v service.Values) service.Declaration {
 }
 
 // declaration returns what the documentation promises: a disconnected client knows nothing about its locks,
-// and the server frees them after the session timeout. A client that waits for expiry learns of a loss later
-// than others, so it relies on its connection.
+// and the server frees them after the session timeout. A client that waits until its session has expired
+// learns of a loss later than other clients, so it relies on its connection.
 func declaration(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
 		Live:    []string{"server-majority"},
@@ -107,7 +109,7 @@ func declaration(v service.Values) service.Declaration {
 		d.Safe = append(d.Safe, "no-loss")
 	}
 	if v.Int(service.Members) == 1 {
-		d.Live = append(d.Live, "no-loss") // the single server's connections are lost with it
+		d.Live = append(d.Live, "no-loss") // if the single server fails, its connections are lost too
 	}
 	return d
 }

@@ -1,6 +1,7 @@
 // Package local has the locks of one machine: flock, test-and-set, tickets, a semaphore and a condition
-// variable. They need no messages, and are the baseline for distributed locks. Their words are in a mapped
-// file and their waits in the kernel, so they exclude processes as well as threads. They need no cgo.
+// variable. They need no messages, and are the baseline for distributed locks. The words of a lock are in a
+// mapped file, and clients wait in the kernel, so the locks exclude processes as well as threads. They need
+// no cgo.
 package local
 
 import (
@@ -22,7 +23,7 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Sources of the promises of the locks.
+// Sources that the promises of the locks are quoted from.
 const (
 	manual  = "https://man7.org/linux/man-pages/"
 	atomics = "https://pkg.go.dev/sync/atomic"
@@ -60,7 +61,8 @@ var Services = []*service.Service{
 // An acquirer takes a lock. It returns an error if the context ends.
 type acquirer func(*lock, context.Context) error
 
-// lockService returns the service of one lock. Its keeper may be killed, but the file must remain.
+// lockService returns the service of one lock. The keeper may be killed, but the file of the lock must
+// remain.
 func lockService(name, summary, link, promise string, take acquirer, give func(*lock)) *service.Service {
 	live := []string{"no-crash"}
 	if name == "flock" {
@@ -87,7 +89,7 @@ func kernel() string {
 }
 
 // keeper is the process whose folder has the files of the locks; the folder is removed at the end of the run.
-// It tells clients the path of the folder, and takes no part in the lock.
+// The keeper tells clients the path of the folder, and takes no part in the lock.
 var keeper = service.Servers{Ports: 1, Run: keep, NoClock: service.GoClock, Versioned: kernel,
 	OnlyHere: "its clients share a file that the run makes",
 	Count:    func(service.Values) int { return 1 },
@@ -133,8 +135,8 @@ func ask(ctx context.Context, address string) (dir string, err error) {
 	return string(text), err
 }
 
-// A lock is the client of one node. The clients of a run share a file, which each maps. It stays mapped until
-// the process ends, since an unfinished call may use it.
+// A lock is the client of one node. The clients of a run share a file, which each maps. The file stays mapped
+// until the process ends, since an unfinished call may still use it.
 type lock struct {
 	file  *os.File
 	words *[64]word
@@ -184,7 +186,7 @@ func (l *lock) flock(ctx context.Context) error {
 	select {
 	case err := <-done:
 		return err
-	case <-ctx.Done(): // the process ends, and the call with it
+	case <-ctx.Done(): // the process will end, and with it the call
 		return ctx.Err()
 	}
 }
@@ -226,7 +228,7 @@ func tickets(number func(next *word) uint32) acquirer {
 	}
 }
 
-// serveNext wakes all waiters, since each waits for its own number.
+// serveNext serves the next number. It wakes all waiters, since each waits for its own number.
 func (l *lock) serveNext() {
 	l.words[1].Add(1)
 	l.words[1].wake(math.MaxInt32)
@@ -268,7 +270,7 @@ func (l *lock) await(ctx context.Context) error {
 		if l.up(); enters {
 			return nil
 		}
-		l.words[2].wait(seen) // returns at once if the word has changed since, so no signal is missed
+		l.words[2].wait(seen) // returns at once if the word has changed since it was read, so no signal is missed
 	}
 	return ctx.Err()
 }

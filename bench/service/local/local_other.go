@@ -4,5 +4,5 @@ package local
 
 import "turnstile/bench/service"
 
-// Services is empty.
+// Services is empty: the locks need Linux.
 var Services []*service.Service

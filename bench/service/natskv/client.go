@@ -35,11 +35,12 @@ type lock struct {
 
 	mu       sync.Mutex
 	revision uint64
-	stop     chan struct{} // closed to end the updates
-	stopped  chan struct{} // closed once they have ended
+	stop     chan struct{} // closed to end the updates of the key
+	stopped  chan struct{} // closed once the updates have ended
 }
 
-// rotated returns the servers in the order in which a node tries them. Nodes start with different ones.
+// rotated returns the servers in the order in which a node tries them. Different nodes start with different
+// servers.
 func rotated(s program.Setting) []string {
 	all := s.Options.Servers
 	first := max(0, slices.Index(s.Names, s.Name)) % len(all)
@@ -57,7 +58,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 	l.bucket = jetstream.KeyValueConfig{Bucket: bucket, TTL: v.Duration("ttl"),
 		LimitMarkerTTL: v.Duration("ttl"),
 		Replicas:       v.Int(service.Members), History: 1}
-	if s.Options.Incarnation > 0 { // the servers may be out of reach for a while: Acquire creates it
+	if s.Options.Incarnation > 0 { // the servers may be out of reach for a while: Acquire creates the bucket
 		return l, nil
 	}
 	for late := time.Now().Add(20 * time.Second); ; {
@@ -69,7 +70,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 			conn.Close()
 			return nil, fmt.Errorf("making the bucket %s: %w", bucket, err)
 		}
-		time.Sleep(100 * time.Millisecond) // before the next try
+		time.Sleep(100 * time.Millisecond) // pause before the next try
 	}
 }
 
@@ -78,13 +79,14 @@ func (l *lock) make(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	kv, err := l.js.CreateOrUpdateKeyValue(ctx, l.bucket)
-	if err == nil { // otherwise the old one may still answer again
+	if err == nil { // otherwise the old bucket stays in use: it may answer again
 		l.kv = kv
 	}
 	return err
 }
 
-// Acquire implements program.Lock. If the key exists, it waits until a watch reports that it is gone.
+// Acquire implements program.Lock. If the key exists, Acquire waits until a watch reports that the key is
+// gone.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	if l.kv == nil {
 		if err := l.make(ctx); err != nil {
@@ -108,7 +110,7 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		if err != nil {
 			return program.Grant{}, err
 		}
-		if !held { // refused though nobody holds the lock
+		if !held { // Create was refused though nobody holds the lock
 			return program.Grant{}, program.ErrRefused
 		}
 	}
@@ -129,7 +131,7 @@ func (l *lock) await(ctx context.Context) (held bool, err error) {
 			switch {
 			case !more:
 				return true, errors.New("the watch has ended")
-			case e == nil: // end of the initial values
+			case e == nil: // all initial values have come
 				if !held {
 					return false, nil
 				}

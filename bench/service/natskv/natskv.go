@@ -17,12 +17,12 @@ import (
 // created with.
 var Service = service.Service{
 	Name:    "nats-kv",
-	Summary: "a key of NATS KV: created, updated by revision, watched; fenced by that; nats.go",
+	Summary: "a key of NATS KV: created, renewed by revision, watched; the revision is the fence; nats.go",
 	Promise: "Atomic operations on keys such as create and update allow for distributed locking patterns.",
 	Link:    "https://docs.nats.io/nats-concepts/jetstream/key-value-store",
 	Options: []service.Option{
-		{Name: "ttl", Default: "2s", Usage: "of the bucket: a key that is not updated for so long expires",
-			Check: service.Length(time.Second, time.Hour)},
+		{Name: "ttl", Default: "2s", Check: service.Length(time.Second, time.Hour),
+			Usage: "time to live of the bucket: a key that is not renewed for so long expires"},
 		service.Switch("obey", "on", "leave when an update says that the key is lost"),
 		service.Switch("durable", "off", "the servers have the disk written before they answer "+
 			"(sync_interval: always)"),
@@ -31,9 +31,9 @@ var Service = service.Service{
 	Granted: func(v service.Values) time.Duration { return v.Duration("ttl") },
 	Declare: func(v service.Values) service.Declaration {
 		// If a holder is suspended or its messages are late for more than ttl, it may be inside together with the
-		// next.
+		// next holder.
 		safe := []string{"no-pause", "timing", "no-loss"}
-		if !v.On("durable") { // a killed server may have answered before it wrote
+		if !v.On("durable") { // a killed server may have answered before it wrote to disk
 			safe = append(safe, "servers-up")
 		}
 		return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"},

@@ -39,8 +39,8 @@ func run(ctx context.Context, args []string) error {
 const unreachable = "127.0.0.1:1"
 
 // options returns the options of a server. The arguments are its name, its folder, whether it is durable, and
-// for each server two addresses: for clients and for servers. The server's number in its name selects its
-// own.
+// for each server two addresses: for clients and for servers. The number in the server's name selects the
+// server's own two addresses.
 func options(args []string) (*server.Options, error) {
 	if len(args) < 5 {
 		return nil, errors.New("a server needs its name, its folder, durable, and two addresses for each server")
@@ -90,7 +90,8 @@ func dial(addresses []string, more ...nats.Option) (*nats.Conn, jetstream.JetStr
 	return conn, js, err
 }
 
-// ready returns nil if JetStream answers at a server, which takes a leader if there are several servers.
+// ready returns nil if JetStream answers at a server. With several servers, JetStream answers only if there
+// is a leader.
 func ready(ctx context.Context, m *service.Member) error {
 	conn, js, err := dial([]string{m.Address(0)})
 	if err != nil {
@@ -121,7 +122,7 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 			continue
 		}
 		c := stream.CachedInfo().Cluster
-		if c == nil { // a single server leads
+		if c == nil { // a single server leads itself
 			return m.Number, nil
 		}
 		i, err := strconv.Atoi(strings.TrimPrefix(c.Leader, "n"))

@@ -18,7 +18,7 @@ import (
 	"turnstile/internal/plainjson"
 )
 
-// The testbed, as lines name it, and the services beside it.
+// The names of the testbed and of the services beside it, in lines.
 const (
 	Client = "c0"
 	Timer  = "timer"
@@ -27,8 +27,8 @@ const (
 
 // Error codes of bodies of the type error.
 const (
-	Unknown     = 0    // it is unknown whether it was done
-	Unsupported = 10   // the program does not do that
+	Unknown     = 0    // it is unknown whether the request was carried out
+	Unsupported = 10   // the program does not support the request
 	Unavailable = 11   // not now: the testbed will try again
 	Crash       = 13   // the program cannot go on
 	LockLost    = 1000 // for a release: the lock was lost before
@@ -47,7 +47,7 @@ type Head struct {
 	Type      string          `json:"type"`
 	MsgID     uint64          `json:"msg_id"`
 	InReplyTo uint64          `json:"in_reply_to"`
-	ID        json.RawMessage `json:"id"` // of a timer
+	ID        json.RawMessage `json:"id"` // the id of a timer
 }
 
 // A Setting is the content of init: which node it is, and its options.
@@ -79,8 +79,8 @@ type Conn struct {
 // longest is how many bytes a line may have.
 const longest = 1 << 20
 
-// Open reads init, answers it, and declares unless declaration is nil. JSON must encode that as
-// docs/foreign.md says.
+// Open reads init, answers it, and declares unless declaration is nil. Encoded as JSON, declaration must have
+// the form in docs/foreign.md.
 func Open(in io.Reader, out io.Writer, declaration any) (*Conn, error) {
 	c, init, err := hear(in, out)
 	if err != nil {

@@ -68,7 +68,7 @@ type lockServer struct {
 	held bool // Acquire has granted, and Release was not called yet
 	// left is closed when the client of the latest grant has left.
 	left chan struct{}
-	// revoked gets the left of a grant whose client had to leave, since the lock is lost.
+	// revoked receives the channel left of a grant whose client had to leave, since the lock is lost.
 	revoked chan chan struct{}
 }
 
@@ -105,7 +105,7 @@ func (s *lockServer) handle(ctx context.Context, l Line) {
 
 // acquire acquires the lock for a request.
 func (s *lockServer) acquire(ctx context.Context, l Line) {
-	s.giveBack(ctx) // in case revoked has not been read yet
+	s.giveBack(ctx) // in case the lock is lost, and revoked has not been read yet
 	g, err := s.lock.Acquire(ctx)
 	var fatal Fatal
 	switch {
@@ -154,8 +154,8 @@ func (s *lockServer) warn(ctx context.Context, l Line, lost <-chan struct{}, lef
 	}
 }
 
-// leave releases a lost lock that its client has left. The service may still hold it for that client, for
-// instance after it reconnected, and then no other could enter.
+// leave releases a lost lock after its client has left. The service may still hold the lock for that client,
+// for instance after it reconnected, and then no other client could enter.
 func (s *lockServer) leave(ctx context.Context, left chan struct{}) {
 	if s.left != left {
 		return

@@ -5,9 +5,9 @@
 //
 //	---- replies are counted without regard to their sender
 //
-// begins the output of a form (a mutant of the row) with this title, without the lines that it shares with
-// the first; a line of dashes alone begins the output of the row. Assertions (in, none, leads, believes) are
-// made only for the row.
+// begins the output of a mutant of the algorithm with this title. The output leaves out the lines that it
+// shares with the first output of the file. A line of dashes alone begins the output of the algorithm itself.
+// Assertions (in, none, leads, believes) are checked only for the algorithm itself.
 package story
 
 import (
@@ -23,16 +23,16 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Story is such a file.
+// A Story is a file with a schedule and the output of playing it.
 type Story struct {
 	Schedule *replay.Schedule
-	Titles   []string // of the forms that play it; empty: the row
+	Titles   []string // of the forms (the algorithm or mutants of it); empty title: the algorithm
 	Told     string   // all text below the schedule
 	path     string
-	text     string // of the schedule
+	text     string // the text of the schedule
 }
 
-// Read reads a story; find looks up its algorithm. The folder of the file must have its name.
+// Read reads a story; find looks up its algorithm by name. The folder of the file must have the same name.
 func Read(path string, find func(name string) (*row.Row, error)) (*Story, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func Read(path string, find func(name string) (*row.Row, error)) (*Story, error)
 	return s, nil
 }
 
-// Play plays the schedule on a form: the row of the schedule, or another with the same messages.
+// Play plays the schedule on a form: the algorithm of the schedule, or a mutant with the same messages.
 func (s *Story) Play(form *row.Row) (*replay.Played, error) {
 	schedule := *s.Schedule
 	if schedule.Spec != form {
@@ -70,9 +70,9 @@ func (s *Story) Play(form *row.Row) (*replay.Played, error) {
 	return replay.Play(&schedule)
 }
 
-// Tell returns the output of all forms, as it should stand below the schedule. It calls play for each title,
-// which returns the result of the form, the check that it fails, empty if none, and the broken assumptions
-// that put the failure outside its model.
+// Tell returns the output of all forms, as it should stand below the schedule. It calls play for each title.
+// play returns the result of the form, the check that the form fails (empty if it fails no check), and the
+// broken assumptions that put this failure outside its model.
 func (s *Story) Tell(play func(title string) (r *replay.Played, check string, broken nodes.Assumption,
 	err error)) (string, error) {
 	var b strings.Builder
