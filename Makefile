@@ -271,7 +271,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 
 .PHONY: readme
 readme: ## bring the tables of docs that are made from rows up to date
-	@go test ./commands -run 'TestReadme|TestCoverage|Test.*Table$$' -update-readme
+	@go test ./commands -run 'TestReadme|TestCoverage|TestFindings$$|Test.*Table$$' -update-readme
 
 # Who led while the leader was cut off for a second: the report's picture, under a title that names no run.
 .PHONY: pictures

@@ -70,7 +70,7 @@ func Check(r *Row) error {
 	return nil
 }
 
-// checkOrders explores a cluster, first without faults, and then with one of each kind.
+// checkOrders explores a cluster, first without faults, and then with one fault of each kind.
 func checkOrders(r *Row, c nodes.Config) error {
 	entries := 2
 	if c.N > 2 {

@@ -19,7 +19,7 @@ type Recorded struct {
 	Row    *Row         // row of the algorithm: its promises, and their assumptions
 	Config nodes.Config // configuration of the run: at least N must be set
 	// StampError bounds the error of comparing the times of two events, of any nodes. It is 0 on virtual time.
-	// An overlap that is not longer is not found.
+	// Only overlaps that are longer than this bound are found.
 	StampError time.Duration
 	Virtual    bool // the run was on virtual time: no process waited for a processor
 }
@@ -59,7 +59,7 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	}
 	s.Lacks = check.Lacks{Counts: true, Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
 		Account: !has[results.Cell{Kind: history.Exited, Column: "account"}]}
-	if s.Lacks.Account { // without it, each entry reads 0, and each exit counts as writing 1
+	if s.Lacks.Account { // without an account, entries count as reading 0, and exits as writing 1
 		for i := range events {
 			if events[i].Kind == history.Exited {
 				events[i].Value = 1

@@ -74,16 +74,16 @@ func Main(rows ...*Row) {
 	os.Exit(commands.Main(table, []string{terminal.OwnPath(), nodeWord}))
 }
 
-// A Run is a run on virtual time. A zero field means the default of the command line, unless it says
-// otherwise.
+// A Run is a run on virtual time. A zero field means the default of the command line, unless its
+// comment says otherwise.
 type Run struct {
 	Row     *Row
 	N       int               // number of clients; 0: 5
 	Options map[string]string // options of the algorithm, by name
 	Beside  []*Row            // other rows of your own, which Elect and Detector may name
 
-	Elect    string // the scheme of election beside it, as in "bully:answer=50ms"
-	Detector string // the failure detector beside it, as in "heartbeat"
+	Elect    string // the election scheme that runs beside the algorithm, as in "bully:answer=50ms"
+	Detector string // the failure detector that runs beside the algorithm, as in "heartbeat"
 
 	Load    string   // saturated, closed, open, one or sequential; leave it empty for an election
 	Rate    float64  // under an open load: requests per second and client

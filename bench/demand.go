@@ -17,8 +17,8 @@ type demand interface {
 	tidy(o *Options)
 	// check completes the job. It returns an error if an option is wrong.
 	check(j *Job) error
-	// one names a single unit of the demand, such as "an entry". If that may take longer than the job measures,
-	// tooLong returns how long it may take, and the duration to suggest; otherwise zeros.
+	// one names a single unit of the demand, such as "an entry". If a unit may take longer than the job
+	// measures, tooLong returns how long a unit may take, and the duration to suggest; otherwise zeros.
 	one() string
 	tooLong(j *Job) (takes, longer time.Duration)
 }
@@ -83,7 +83,7 @@ func (campaigns) check(j *Job) error {
 func (campaigns) one() string { return "an election" }
 
 func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
-	const laps = 8 // messages in a row, as a multiple of N: few schemes without timeouts need more to elect
+	const laps = 8 // messages in sequence, in multiples of N: enough to elect in most schemes without timeouts
 	switch takes = j.Stack.Grace(); {
 	case takes == 0:
 		takes = laps * time.Duration(j.Config.N) * j.Delays().Message
@@ -96,7 +96,7 @@ func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
 	if takes <= j.Duration {
 		return 0, 0
 	}
-	takes = j.AgreesWithin() // how long the verdict allows
+	takes = j.AgreesWithin() // the time that the verdict allows for agreement
 	return takes, j.outlasts(takes)
 }
 

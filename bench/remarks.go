@@ -81,8 +81,8 @@ func (j *Job) Lockstep() string {
 		"those with --latency uniform:%v,%v", l, l*9/10, l*11/10)
 }
 
-// outlasts returns the duration of a run that leaves the time by after its last fault. A fault that begins
-// after a third of the duration, the default, is assumed to begin there in the longer run too.
+// outlasts returns how long a run must last to go on for a given time after its last fault. A fault that
+// begins after a third of the duration, the default, is assumed to begin there in the longer run too.
 func (j *Job) outlasts(by time.Duration) (longest time.Duration) {
 	longest = by
 	for i := range j.Faults {

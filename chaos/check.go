@@ -83,7 +83,7 @@ func (f *Fault) mistake(key, format string, args ...any) error {
 	return m
 }
 
-// Check returns what is wrong with the fault in a run, a Mistake, or nil.
+// Check returns a Mistake if the run cannot have the fault, or nil.
 func (f *Fault) Check(s *Scene) error {
 	if err := f.checkKind(); err != nil {
 		return err
@@ -354,8 +354,8 @@ func Fenced(spec *row.Row, faults []Fault) bool {
 	})
 }
 
-// mayBreak returns the assumptions that the fault may break in a run of an algorithm. Besides its own these
-// may be that a restarted node remembers its state, and that a detector suspects only crashed nodes.
+// mayBreak returns the assumptions that the fault may break in a run of an algorithm: those of Breaks and, in
+// some cases, that a restarted node remembers its state or that a detector suspects only crashed nodes.
 func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 	broken := f.Breaks()
 	if f.downs() && !f.ForGood() && (effect.Forgets(f.Effect) || !recovers(spec)) {

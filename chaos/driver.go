@@ -36,8 +36,8 @@ type fault struct {
 	ended   int64         // when its heal was recorded; 0: not yet
 	victims []port.Member // the members that it has struck
 	working bool          // the fault has struck members or strained connections, and is not undone yet
-	hit     []int         // servers that it has hit or cut off
-	parted  [][2]int      // pairs of servers that it keeps apart
+	hit     []int         // servers that the fault has hit or cut off
+	parted  [][2]int      // pairs of servers that the fault keeps apart
 	turn    int64         // for a slow fault: when its victims stop or go on next
 	stands  bool          // for a slow fault: its victims are stopped
 }
@@ -71,7 +71,7 @@ var _ port.FaultDriver = (*Driver)(nil)
 // Begin implements port.FaultDriver. It puts timed faults of links in the shared state at once: the nodes
 // bring them into force without the driver.
 func (d *Driver) Begin(c port.Cluster, measured int64) error {
-	if d.cluster != nil { // this is not the first run; in a first run, the state may already have a leader
+	if d.cluster != nil { // clear the leaders of an earlier run, not a leader from before the first run
 		d.state.clear()
 	}
 	d.cluster, d.measured, d.over = c, measured, false
@@ -276,8 +276,8 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	return d.record(f, d.ofServers(f, b))
 }
 
-// named returns the members that a fault is to hit. of has the nodes that the fault names; for a fault of the
-// holder's server it has the holder.
+// named returns the members that a fault is to hit, given the nodes that the fault names or, for a fault of
+// the holder's server, the holder.
 func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error) {
 	named := effect.MembersIn(f.Effect)
 	for i := range named {
@@ -499,8 +499,8 @@ func (d *Driver) End() error {
 	return nil
 }
 
-// Pending reports whether a fault is in force or may still begin. Unless untimed is set, only faults count
-// that time alone begins or heals: others may last forever, and a run that ends by entries would not end.
+// Pending reports whether a fault is in force or may still begin. Unless untimed is set, it counts only
+// faults that time alone begins or heals: others may last forever, and so would a run that ends by entries.
 func (d *Driver) Pending(untimed bool) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
 		switch f.state {
@@ -564,7 +564,7 @@ func (f *fault) mend(c port.Cluster) error {
 }
 
 // Mend undoes the faults of connections, brokers and servers that are in force, without recording it: if a
-// run ends early, these outlive its nodes. Servers that were killed for good stay down.
+// run ends early, these faults outlive its nodes. Servers that were killed for good stay down.
 func (d *Driver) Mend() (err error) {
 	for _, f := range d.faults {
 		if f.state != healed && f.carried() && f.working {
@@ -712,8 +712,8 @@ func (u *Unhealable) Error() string { return u.why }
 
 func unhealable(format string, args ...any) error { return &Unhealable{fmt.Sprintf(format, args...)} }
 
-// Heal ends a fault early. If it has not begun, it never will. A fault for good is undone if possible: a
-// killed node is restarted. The error is an Unhealable if nothing was done.
+// Heal ends a fault early. If it has not begun, it never will. A fault that lasts for good is undone if
+// possible: a killed node is restarted. The error is an Unhealable if nothing was done.
 func (d *Driver) Heal(number int) error {
 	if number < 1 || number > len(d.faults) {
 		return unhealable("there is no fault %d: they count from 1 to %d", number, len(d.faults))

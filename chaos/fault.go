@@ -35,8 +35,8 @@ type Fault struct {
 	placement *place.Placement
 
 	lines map[string]int // line of each key in the file of the plan
-	keys  []string       // keys of all its effects, if a plan gives it several
-	extra []string       // keys that do not suit its effect
+	keys  []string       // keys of all effects, if a plan gives the fault several
+	extra []string       // keys that do not suit the effect
 }
 
 // A Filter says which messages a fault of links hits.
@@ -44,7 +44,7 @@ type Filter struct {
 	Between effect.Cut `yaml:"between"` // the links that the fault is on; zero: all
 	// Kind is the name of a kind of message, or token or permit; empty: all kinds.
 	Kind string `yaml:"kind"`
-	Nth  uint64 `yaml:"nth"` // only the nth of these messages is hit; 0: all
+	Nth  uint64 `yaml:"nth"` // only the nth message that suits the filter is hit; 0: all
 	// Instance is the only instance at each node that is hit, such as 1 for the detector beside an algorithm;
 	// nil: all.
 	Instance *int32 `yaml:"instance"`
@@ -56,7 +56,7 @@ type Filter struct {
 // A Schedule says when a fault begins, and how long it lasts.
 type Schedule struct {
 	At     time.Duration `yaml:"at"`     // when the fault begins, since measuring began
-	When   When          `yaml:"when"`   // the first such moment from At on begins the fault; zero: At does
+	When   When          `yaml:"when"`   // the fault begins at the first such moment from At on; zero: at At
 	After  time.Duration `yaml:"after"`  // how long after the moment the fault begins
 	For    time.Duration `yaml:"for"`    // how long the fault lasts; 0: to the end
 	Every  time.Duration `yaml:"every"`  // time between repeated beginnings; 0: no repetition

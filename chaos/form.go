@@ -22,7 +22,7 @@ func makeForm() (reflect.Type, map[string]int) {
 	index := map[string]int{}
 	add := func(key string, field reflect.Value) {
 		if _, has := index[key]; has {
-			return // several effects have the key, as they have by
+			return // the key belongs to several effects
 		}
 		of, omit := field.Type(), "omitzero"
 		if effect.Find(key) != nil { // kill: 0 is a fault, so a zero must differ from a missing key

@@ -34,12 +34,12 @@ type draws struct {
 	// An InsidePlan has a fault of a clock, a connection or a broker with probability 1/carried at most. A
 	// throttle is among the faults that it chooses from with probability 1/throttles.
 	carried, throttles int
-	// when changes when the fault of a clock, connection or broker begins and how long it lasts; nil: no change.
+	// when changes the beginning and the length of the fault of a clock, connection or broker; nil: no change.
 	when func(r *drawn, at, lasts *time.Duration)
 	// interrupts returns how many kills may come in the middle of an input, and whether killed nodes stay down
 	// until another leader can have been elected. It may change when the kills begin.
 	interrupts func(r *drawn, f *Fault) (most int, long bool)
-	reorders   func(r *drawn, f *Fault) // changes how late messages are during these kills; nil: no change
+	reorders   func(r *drawn, f *Fault) // changes message delays during the kills of interrupts; nil: no change
 }
 
 // An around has the words that a ServerPlan draws for clients and moments. A word that is listed twice is

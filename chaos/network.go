@@ -182,12 +182,12 @@ func (r *Regions) Matrix() string {
 	return text
 }
 
-// between returns the latency of a link. of is the region of each node; nil: see region.
+// between returns the latency of a link, given the region of each node; nil: see region.
 func (r *Regions) between(from, to nodes.ID, of []int) chance.Distribution {
 	return r.Latency[r.region(from, of)][r.region(to, of)]
 }
 
-// region returns the region of a node. of is the region of each node; nil: node i is in region i modulo the
+// region returns the region of a node, given the region of each node; nil: node i is in region i modulo the
 // number of regions.
 func (r *Regions) region(id nodes.ID, of []int) int {
 	if of != nil {

@@ -75,7 +75,7 @@ type kept struct {
 	kills           int
 	servers, clocks bool          // a fault hits the coordinator; a fault sets a clock
 	first           bool          // the next fault is the first of the plan, and must hit something
-	busy            time.Duration // until then a killed leader may be down, or its successor not elected yet
+	busy            time.Duration // time until which a leader may be down, or its successor not elected
 }
 
 func (r *rolls) roll() chance.Roll {
@@ -226,8 +226,8 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	return []Fault{all[r.below(len(all))]}
 }
 
-// drawnBy draws a fault with the effect that draw returns. The fault always ends, since a simulation can
-// carry out no other such fault.
+// drawnBy draws a fault with the effect that draw returns. The fault has a duration, which a simulation
+// needs, unless it makes a clock jump.
 func (r *drawn) drawnBy(draw func(*effect.Draw) effect.Effect) (f Fault) {
 	at, d := r.between(0, 0.6), effect.Draw{For: r.between(0.02, 0.1), Who: someone, Below: r.below}
 	if r.when != nil {
@@ -399,7 +399,7 @@ func (r *drawn) drawElectionFaults() []Fault {
 	case 8, 9:
 		return r.deaths(f)
 	case 10:
-		if !r.first { // in the first fault, the moment may never come
+		if !r.first { // the first fault must hit something, but a moment may never come
 			return r.atMoment(f)
 		}
 		return r.deaths(f)

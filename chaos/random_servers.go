@@ -104,7 +104,7 @@ func (r *serverDraw) texts() []string {
 	}
 	what, byRun, lasts := kinds[r.below(len(kinds))]()
 	parts := []string{what, fmt.Sprintf("at: %v", r.share(0.05, 0.5))}
-	if !byRun && r.oneIn(2) { // a victim that the run determines is waited for anyway
+	if !byRun && r.oneIn(2) { // a fault whose victim the run determines has a moment already
 		parts = append(parts, r.moment())
 	}
 	if lasts {

@@ -27,8 +27,8 @@ func ResolveMore(before, more []Fault, s *Scene, seed uint64) ([]Fault, error) {
 	return resolveBeside(before, more, s, seed, mostShared)
 }
 
-// resolveBeside resolves a plan for a run that has the resolved faults before. Both together may have at most
-// most faults.
+// resolveBeside resolves a plan for a run that already has resolved faults. The parameter most limits the
+// number of all faults together.
 func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fault, error) {
 	r := resolver{s: s, down: map[nodes.ID][]span{}, hit: map[nodes.ID][]span{}}
 	for i := range before {
@@ -317,8 +317,8 @@ func (f *Fault) members() (all []port.Member) {
 	return all
 }
 
-// comesTooLate returns a kill if all victims of f are down from kills when f begins; otherwise nil. It
-// returns nil if f is a kill itself.
+// comesTooLate returns one of the kills by which all victims of f are down when f begins. It returns nil if a
+// victim is up, or if f is a kill itself.
 func comesTooLate(f *Fault, all []Fault, s *Scene) *Fault {
 	if f.downs() {
 		return nil

@@ -16,9 +16,9 @@ type Servers struct {
 	Leads    bool   `yaml:"leads,omitempty"`    // one server leads, or is the primary, and can be found
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
 	Peers    bool   `yaml:"peers,omitempty"`    // servers talk to each other over links that can be cut
-	// Recovers is the time within which they serve again while more than half are up and joined; 0: unknown.
+	// Recovers is the time within which servers serve again while more than half are up and joined; 0: unknown.
 	Recovers time.Duration `yaml:"recovers,omitempty"`
-	NoClock  string        `yaml:"no-clock,omitempty"` // why their clocks cannot be set; empty: they can
+	NoClock  string        `yaml:"no-clock,omitempty"` // why clocks of servers cannot be set; empty: they can
 }
 
 // ofServers reports whether the fault hits servers of a service.

@@ -18,7 +18,7 @@ import (
 // A SharedState is the state of the faults of a run, in memory that all its processes share. So a fault takes
 // effect everywhere at once, and if several nodes see the moment that it waits for, exactly one fires it.
 type SharedState struct {
-	declared *atomic.Uint64 // highest turn that a leader has taken
+	declared *atomic.Uint64 // highest turn of any leader so far
 	faults   []faultState   // the state of fault n is at index n-1
 	leaders  []leaderState  // indexed by client
 	// unled counts how often this process has noted that a client does not lead any more (see Follow).
@@ -28,8 +28,8 @@ type SharedState struct {
 // A leaderState says whether a client leads.
 type leaderState struct {
 	// turn orders the declarations of leaders: a later declaration has a higher turn. It is the time of the
-	// declaration, or more if another leader has that turn, so turns on several hosts compare. 0: the client
-	// does not lead.
+	// declaration, or more if another leader has that turn, so turns of several hosts are comparable. 0: the
+	// client does not lead.
 	turn atomic.Uint64
 	term atomic.Uint64 // term in which the client leads
 }
@@ -37,7 +37,7 @@ type leaderState struct {
 // A faultState is the state of one fault. Times are in nanoseconds of the run; 0: not yet.
 type faultState struct {
 	armed atomic.Int64  // time from which the fault waits for its moment
-	seen  atomic.Uint64 // how many such moments have come, or how many messages that it may hit
+	seen  atomic.Uint64 // how many such moments, or messages that suit the filter, have come so far
 	claim atomic.Uint64 // node that fired the fault, plus one
 	from  atomic.Int64  // time from which the fault is in force
 	to    atomic.Int64  // time at which it is in force no longer

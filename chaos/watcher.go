@@ -58,7 +58,7 @@ func (w *Watcher) add(f *Fault, s *faultState, codec *nodes.Codec) (err error) {
 	case effect.MidInput(f.Effect) > 0:
 		t.what, t.group, t.done = port.OnMidInput, f.target().List, effect.MidInput(f.Effect)
 	case f.When.IsZero():
-		t.what, kind = port.OnEnter, "" // for holder and successor
+		t.what, kind = port.OnEnter, "" // the event that determines holder and successor
 		if comes, known := victimComes[f.target().Word]; known {
 			t.what, kind = comes.what, comes.kind
 		}

@@ -45,7 +45,7 @@ var Occasions = []occasion{
 const whenForms = "any enters, 3 enters, 0-2 requests, any receives token, " +
 	"or any enters #5 for the fifth time"
 
-// ParseWhen reads a moment: a node, an event, and optionally a kind of message and the number of the time.
+// ParseWhen reads a moment: a node, an event and, if given, a kind of message and which occurrence counts.
 func ParseWhen(text string) (When, error) {
 	fail := func(why string) (When, error) {
 		return When{}, fmt.Errorf("%q is not a moment%s: write %s", text, why, whenForms)

@@ -27,7 +27,7 @@ const barSteps = 1000
 // long is how long a command may take without an announcement.
 const long = 10 * time.Second
 
-// newBar returns a bar, or nil if it is off. It announces a command that takes long; takes is 0 if that is
+// newBar returns a bar, or nil if off is set. It announces a command that takes long; takes is 0 if that is
 // not known in advance.
 func (a *app) newBar(off bool, takes time.Duration) *bar {
 	if takes >= long && !off {
@@ -80,7 +80,7 @@ func (b *bar) show(done float64, text string) {
 	b.to.Describe(text)
 }
 
-// due reports whether the bar may be drawn again: this is at most ten times a second.
+// due reports whether the bar may be drawn again: at most ten times a second.
 func (b *bar) due() bool { return b != nil && time.Since(b.shown) >= 100*time.Millisecond }
 
 func (b *bar) clear() {
@@ -93,7 +93,7 @@ func (b *bar) clear() {
 	}
 }
 
-// lines prints the current text, a line a minute, from a first time on.
+// lines prints the current text once a minute, beginning at the time in lines.next.
 type lines struct {
 	out         io.Writer
 	began, next time.Time

@@ -208,7 +208,7 @@ func (c *benchCall) resolve(s settings) error {
 		c.resolveEnd(s)
 	}
 	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // set for other runs
+	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // --multicast is for other runs
 		c.Multicast = false
 	}
 	*draft.Options = c.Options
@@ -329,8 +329,8 @@ func (c *runCommand) table() []*spec {
 	return c.with(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
 }
 
-// resolveDemand works out the load. It refuses options that are only for the other problem if they are on the
-// command line. It drops them if a file or variable has set them, since these are for other runs too.
+// resolveDemand works out the load. On the command line, it refuses options that this problem's runs do not
+// have. If a file or variable sets such options, it drops them, since these serve other runs too.
 func (c *benchCall) resolveDemand(s settings) error {
 	var extra []string
 	for _, o := range option.Table {
@@ -477,7 +477,7 @@ func progressText(p runs.Progress, trials int) string {
 	return text
 }
 
-// told reports whether the last trial of r already shows err.
+// told reports whether err is already the Trouble of the last trial of r.
 func told(r *runs.Run, err error) bool {
 	n := len(r.Trials)
 	return n > 0 && r.Trials[n-1].Trouble == err.Error()
@@ -584,7 +584,7 @@ func programWords(add func(flag, text string), c nodes.Config) {
 			switch option {
 			case site.EndpointOption:
 				add(option, value)
-			case site.ServerVersionOption, site.ClientVersionOption: // the run finds them itself
+			case site.ServerVersionOption, site.ClientVersionOption: // the run finds the versions itself
 			default:
 				with = append(with, option+"="+value)
 			}

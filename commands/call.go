@@ -26,7 +26,7 @@ const (
 // A program is the set of algorithms that this program knows, and how it starts a node.
 type program struct {
 	known catalog.Table
-	node  []string // the program of a node, with its arguments; nil: the file node beside this program
+	node  []string // the program of a node, with its arguments; nil: the file named node beside this program
 }
 
 // An app is one call of the program.

@@ -42,9 +42,6 @@ var (
 // TestChoiceTable wants the tables "which do I take?" to say what rows and published sets say.
 func TestChoiceTable(t *testing.T) {
 	runs := records(t, published+"/simulated/runs.csv")
-	if more := published + "/catalogue/runs.csv"; exists(more) { // the algorithms that the other set lacks
-		runs = append(runs, records(t, more)...)
-	}
 	var table strings.Builder
 	table.WriteString("| you need | take | measured or shown by |\n|---|---|---|\n")
 	line := func(need, take, by string) { fmt.Fprintf(&table, "| %s | %s | %s |\n", need, take, by) }

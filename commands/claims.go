@@ -52,8 +52,8 @@ type claimRun struct {
 	Prints  string `yaml:"prints" json:"prints"`
 }
 
-// A claimTest is a call of go test. If is the rule that the test changes in a story, and Then is how the
-// story ends; both may be empty.
+// A claimTest is a call of go test. A test that changes a rule of a story has the rule in the field If, and
+// how the story ends in the field Then; otherwise both are empty.
 type claimTest struct {
 	Test string `yaml:"test" json:"test"`
 	If   string `yaml:"if" json:"if"`
@@ -255,7 +255,7 @@ func (c *claim) run(ctx context.Context, p program, folder string) (outcome chec
 		labelled("  no run", c.NoRun)
 }
 
-// labelled returns a text behind its label, wrapped; empty: no text.
+// labelled returns a text behind its label, wrapped, or "" if the text is empty.
 func labelled(label, text string) (lines string) {
 	indent, width := max(17, len(label)), 100
 	if text == "" {

@@ -396,7 +396,7 @@ func printRows(w io.Writer, rows []comparisonRow) {
 	}
 }
 
-// A unit is what a printed figure is divided by, and its name.
+// A unit is a unit of printed figures: the number to divide them by, and the name of the unit.
 type unit struct {
 	of   float64
 	name string
@@ -417,7 +417,7 @@ func unitOf(l *compare.Line) unit {
 	return unit{of / micros, name}
 }
 
-// interval prints a figure, with its interval if both ends are given and known. signed is for differences.
+// interval prints a figure, with its interval if both ends are given and known. signed: with a sign.
 func (u unit) interval(signed bool, f ...figure.Figure) string {
 	x, known := f[0].Value()
 	if !known {

@@ -103,8 +103,8 @@ func (c *benchCall) tellElections(w io.Writer) error {
 	return err
 }
 
-// tellElection plays a schedule, and prints its story. If before is not nil, its story is the beginning of
-// this one, and is left out.
+// tellElection plays a schedule, and prints its story. If before is not nil, the story begins with that of
+// before, which is left out.
 func tellElection(w io.Writer, s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
 	error) {
 	played, err := replay.Play(s)
@@ -122,7 +122,7 @@ func tellElection(w io.Writer, s *replay.Schedule, before *replay.Played, title 
 	add(played, 1)
 	if before != nil {
 		told = len(before.Story)
-		add(before, ^uint64(0)) // as a sign, this is minus one
+		add(before, ^uint64(0)) // -1 modulo 2^64: subtracts
 	}
 	fmt.Fprintf(w, "%s\n", title)
 	for i, line := range played.Story[told:] {

@@ -40,7 +40,7 @@ func checkSet(s *runs.Setup) error {
 	return results.CheckUnpublished(s.Results, s.Set)
 }
 
-// addMixed adds the flag that lets a command go on with the set of another version. when begins its usage.
+// addMixed adds the flag that lets a command continue another version's set. when is the start of its usage.
 func addMixed(f *pflag.FlagSet, mixed *bool, when string) {
 	f.BoolVar(mixed, "mixed", false, when+"go on with a set that another commit of Turnstile began")
 }

@@ -342,8 +342,8 @@ func (c *exploreCall) share(p explore.Progress) float64 {
 }
 
 func (c *exploreCall) progressText(p explore.Progress) string {
-	text := fmt.Sprintf("depth %d, %s states, %v of %v", p.Depth, english.Thousands(float64(p.States)),
-		size(p.Bytes), c.memory)
+	text := fmt.Sprintf("depth %d, %s states, %v of the %v of --memory", p.Depth,
+		english.Thousands(float64(p.States)), size(p.Bytes), c.memory)
 	if p.Last {
 		text += ": " + c.words().ask
 	}

@@ -141,7 +141,7 @@ func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *sp
 		}
 		fault = past.Fault
 	}
-	const mostClocks = 1 << 26 // most messages times nodes, so vector clocks take some 500 MB
+	const mostClocks = 1 << 26 // limit of messages times nodes: vector clocks take up to 500 MB
 	switch {
 	case x.TooMany || c.to == "shiviz" && len(x.Messages)*x.Stack.Total() > mostClocks:
 		err = fmt.Errorf("%d messages and %d entries are too many: choose a shorter time by --from and --until",

@@ -148,8 +148,8 @@ func ofFaults() (all []ofFault) {
 	return all
 }
 
-// made returns the faults that the flags make. Without --at a fault begins at the time at. Without --for it
-// lasts for the time lasts.
+// made returns the faults that the flags make. The parameter at is when a fault begins without --at, and the
+// parameter lasts is how long a fault lasts without --for.
 func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Fault) {
 	for _, k := range flaggedKinds {
 		if !s.given(k.Key) {

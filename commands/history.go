@@ -89,7 +89,7 @@ func (c *historyCall) run(ctx context.Context, a *app, folder *results.Folder) e
 		return err
 	}
 	var record runs.Record
-	if err := folder.ReadYAML(&record); err != nil { // only names of messages would be missing
+	if err := folder.ReadYAML(&record); err != nil { // without the record, only names of messages are missing
 		fmt.Fprintf(a.stderr, "orchestrator: message kinds are printed as numbers, since run.yaml cannot be read: "+
 			"%v\n", err)
 	}

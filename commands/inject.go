@@ -239,8 +239,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// awaitFaults waits until enough is true for each of the faults, and prints their progress. first is the
-// reply that named the faults. It is an error if the trial of that reply ends before.
+// awaitFaults waits until the function enough returns true for each of the faults, and prints their progress.
+// first is the reply that named the faults. It is an error if the trial of that reply ends sooner.
 func (a *app) awaitFaults(ctx context.Context, folder *results.Folder, client *control.Client,
 	first *control.Reply, numbers []int, enough func(*chaos.Progress) bool) error {
 	for len(numbers) > 0 {
@@ -300,7 +300,7 @@ func progressWords(p *chaos.Progress) string {
 		words = append(words, "hits "+nodesText(p))
 	case len(p.Brokers) > 0:
 		words = append(words, "of broker "+effect.Group(p.Brokers).String())
-	case len(p.Servers) > 0: // added below
+	case len(p.Servers) > 0: // the servers are added below
 	case p.Began != nil:
 		words = append(words, "hit "+english.Count(p.Hits, "message", "messages"))
 	}

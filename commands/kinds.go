@@ -31,8 +31,8 @@ type exploreWords struct {
 	waits     bool   // set if clients may wait for each other
 }
 
-// A storyKind has words for stories of one kind of algorithms. first returns the first steps of a story, in
-// which last is the last node, with a description. The others are the words for failures.
+// A storyKind has words for stories of one kind of algorithms. The function first takes the last node, and
+// returns the first steps of a story with a description. The other fields are the words for failures.
 type storyKind struct {
 	first                   func(last nodes.ID) (steps []replay.Step, says string)
 	starves, blocks, breaks string
@@ -43,7 +43,7 @@ type matrixTable struct {
 	plans  func() []*chaos.Plan
 	head   []any
 	line   func(r *results.MatrixRow) []any
-	legend string // the letters that also the reasons of pitfalls use
+	legend string // meaning of the letters in cells, and in the reasons of pitfalls
 }
 
 // kinds returns how commands print each kind of algorithms. A kind that is not listed is printed like mutual

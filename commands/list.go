@@ -59,7 +59,8 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 	addOption(f, option.Find("units"), &c.Units)
 	addAlgorithmOptions(f, &c.Config, c.Rows())
 	c.completeOptions(cmd)
-	f.BoolVar(&c.columns, "columns", false, "list the columns of result files, or of the file or column NAME")
+	f.BoolVar(&c.columns, "columns", false, "list the columns of result files or of the file NAME, or "+
+		"describe the column NAME")
 	f.BoolVar(&c.json, "json", false, "print JSON instead")
 	f.BoolVar(&c.markdown, "markdown", false, "print a table for a Markdown document instead")
 	forOneCall(cmd, "columns")
@@ -133,7 +134,7 @@ func (k known) rowsOf(leads bool) []*spec {
 	return k.with(func(row *spec) bool { return check.ProblemOf(row).Leads == leads })
 }
 
-// writeList prints a line per algorithm: its name, its family, and the cells that says returns.
+// writeList prints a line per algorithm: its name, its family, and the cells that the function says returns.
 func writeList(w io.Writer, rows []*spec, says func(*spec) []any, head ...string) error {
 	t := terminal.Table{Head: head}
 	for _, row := range rows {
@@ -328,7 +329,7 @@ func bypassOf(row *spec, c nodes.Config) string {
 		english.Count(bypass, "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
 }
 
-// writeMarkdown prints a table for a Markdown document. says returns the fourth cell of an algorithm.
+// writeMarkdown prints a table for a Markdown document. The function says returns the fourth cell of a line.
 func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) []any) {
 	fmt.Fprintf(w, "%s\n|---|---|---|---|---|---|\n", head)
 	cell := strings.NewReplacer("|", `\|`).Replace
@@ -426,7 +427,7 @@ type columnEntry struct {
 	Empty string `json:"empty"` // the meaning of an empty cell; empty: no cell of the column is empty
 }
 
-// columnEntries returns the columns of all tables, or the columns whose own name or table has that name.
+// columnEntries returns the columns called name, and those of the table called name; "": those of all tables.
 func (k known) columnEntries(name string) (all []columnEntry, err error) {
 	var known []string
 	for _, file := range results.Tables() {

@@ -24,8 +24,8 @@ import (
 )
 
 // Main runs the command that the arguments of the program name, and returns its exit status. The program
-// knows the algorithms of table. node is the program of a node with its arguments; nil: the file node beside
-// this program.
+// knows the algorithms of table. node is the program of a node with its arguments; nil: the file named node
+// beside this program.
 func Main(table catalog.Table, node []string) int {
 	if err := cluster.CheckStart(); err != nil {
 		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
@@ -86,7 +86,7 @@ func interruptible() context.Context {
 		signal.Reset(second)
 		syscall.Kill(os.Getpid(), second)
 		time.Sleep(100 * time.Millisecond)
-		os.Exit(bySignal + int(second)) // the program was started to ignore the signal, and has not ended
+		os.Exit(bySignal + int(second)) // reached only if this program was started to ignore the signal
 	}()
 	return ctx
 }

@@ -302,7 +302,7 @@ type matrixOfSet interface {
 var errDryRun = errors.New("nothing was made")
 
 // makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted is not nil if runs
-// are left. A dry run prints how many runs there are, and returns errDryRun.
+// are still missing. A dry run prints how many runs are missing, and returns errDryRun.
 func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
 	noProgress, dry bool) (interrupted, err error) {
 	if err := m.Resolve(); err != nil {
@@ -342,7 +342,7 @@ func (a *app) tellNotRun(out []notRun, cases int) error {
 	return nil
 }
 
-// tellTable prints the path of the table of a matrix, and whether runs are left. wrong is the error of
+// tellTable prints the path of the table of a matrix, and whether runs are missing. wrong is the error of
 // writing the table.
 func (a *app) tellTable(path string, wrong, interrupted error) error {
 	if wrong != nil {
@@ -426,7 +426,7 @@ func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
 	}
 }
 
-// share describes a count of all runs: yes, no, "2 of 3", or "-" if there are no runs.
+// share describes a count of runs, out of all: yes (all), no (none), "2 of 3", or "-" if there are no runs.
 func share(count, all int) string {
 	if all == 0 {
 		return "-"

@@ -32,7 +32,7 @@ type serviceMatrix struct {
 // servicesSet is the default name of the set for a matrix of services.
 const servicesSet = "service-matrix"
 
-// checkServices picks the lines. It returns an error for flags that do not go with --services.
+// checkServices picks the lines of the matrix. It returns an error for flags that do not go with --services.
 func (c *matrixCall) checkServices(s settings) error {
 	x := &c.services
 	if err := notForServices(s, "--services"); err != nil {
@@ -150,7 +150,7 @@ servers, for an entry. X 2 of 3: so many of the runs show it; told, refused and 
 	fmt.Fprintln(out)
 }
 
-// caseCells returns the measured cells of a case. Its numbers are from the run that Tells picks.
+// caseCells returns the measured cells of a case. The numbers are from the run that c.Tells returns.
 func caseCells(c *study.ServiceCase) []any {
 	if c.Err != nil {
 		return []any{c.Err}
@@ -223,7 +223,7 @@ const (
 
 var failoverTTLs = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}
 
-// checkFailover picks the lines. It returns an error for flags that do not go with --failover.
+// checkFailover picks the lines of the matrix. It returns an error for flags that do not go with --failover.
 func (c *matrixCall) checkFailover(s settings) error {
 	x := &c.failover
 	if err := notForServices(s, "--failover"); err != nil {
@@ -272,7 +272,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 	return nil
 }
 
-// matrixOfFailovers makes the runs of all cases, and prints how long it takes until the next enters or leads.
+// matrixOfFailovers makes the runs of all cases, and prints the times until the next entry or leader.
 func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	m := &c.failover.Failover
 	if err := a.equipFor(&m.Setup, true); err != nil {
@@ -311,8 +311,8 @@ func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	return a.tellTable(path, err, interrupted)
 }
 
-// describeFailovers asks the program of each service to describe the service, once for all faults. where
-// returns the program that has a service.
+// describeFailovers asks the program of each service to describe the service, once for all faults. The
+// function where returns the program that has a service.
 func describeFailovers(ctx context.Context, cases []*study.FailoverCase,
 	where func(name string) ([]string, error)) {
 	type answer struct {
@@ -358,7 +358,7 @@ holder
 `)
 }
 
-// tell prints the runs that do not count, and sets the exit status.
+// tell prints the runs that are left out of the table, and sets the exit status.
 func (m *failoverMatrix) tell(a *app, cells int) {
 	nothing, out, left := 0, 0, 0
 	for _, x := range m.Cases {

@@ -30,7 +30,7 @@ Exit status: 0 measured, 2 given up or interrupted, 64 bad usage, 74 if the outp
 const overheadExample = `  orchestrator overhead
   orchestrator overhead -n 8 --pairs 15 --duration 1s`
 
-// fewestPairs is how many pairs of measurements an interval of 95% takes (98%, to be precise).
+// fewestPairs is the least number of pairs of measurements. With it, the interval of the median covers 98%.
 const fewestPairs = 7
 
 // quiet is the share of the machine that other programs may use without a remark.

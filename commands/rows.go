@@ -102,7 +102,7 @@ func (f *rowFlag) String() string { return *f.name }
 // Type implements pflag.Value.
 func (*rowFlag) Type() string { return "string" }
 
-// with returns the algorithms for which holds is true.
+// with returns the algorithms for which the function holds returns true.
 func (k known) with(holds func(*spec) bool) (rows []*spec) {
 	for _, row := range k.Rows() {
 		if holds(row) {

@@ -42,7 +42,7 @@ const runsExample = `  orchestrator runs
 type runsCall struct {
 	known
 	root                          string
-	algorithm, verdict, kind, set string // list only runs with these; empty: all
+	algorithm, verdict, kind, set string // list only runs with these values; empty: all
 	nodes, newest                 int    // list only runs with so many nodes, or only so many runs; 0: all
 	json, csv                     bool
 }

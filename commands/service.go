@@ -108,7 +108,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, err
 	}
 	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
-	if foreign.Silent(c.Config) { // without messages, links that a file sets are for other runs
+	if foreign.Silent(c.Config) { // clients send no messages here: a latency from a file is for other runs
 		if s.rank("latency") < s.rank(foreign.ServiceOption) {
 			c.Latency = chance.Distribution{}
 		}

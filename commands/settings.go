@@ -44,7 +44,7 @@ type source struct {
 	place string // the file, or the variable of the environment
 }
 
-// where names the place that set the flag name, for an error: --name, FILE: name, or the variable.
+// where names the place that set a flag, for an error: --name, FILE: name, or the variable.
 func (s source) where(name string) string {
 	switch s.rank {
 	case byEnvironment:
@@ -135,8 +135,8 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	return nil
 }
 
-// blame adds to an error about flags which of them came from the environment or a file. names are the flags
-// that the error is about; without names, all.
+// blame adds to an error the flags that the environment or a file has set. names are the flags that the error
+// is about; without names, it is about all flags.
 func (s settings) blame(err error, names ...string) error {
 	if elsewhere := s.elsewhere(names...); err != nil && elsewhere != "" {
 		return fmt.Errorf("%w (%s)", err, elsewhere)
@@ -275,7 +275,7 @@ func checkEnvironment(known knownFlags) error {
 }
 
 // unknownSetting returns the error for a setting that no command has. name is the setting as it was written,
-// and bare is it in the style of flags. spell writes a flag in the style of name.
+// and bare is the same name in the style of flags. The function spell writes a flag in the style of name.
 func unknownSetting(where, name, bare string, known knownFlags, spell func(string) string) error {
 	names := slices.Sorted(maps.Keys(known))
 	if near := suggest.Nearest(bare, names); near != "" {
@@ -384,8 +384,8 @@ func shortFor(f *pflag.Flag) string {
 	return fmt.Sprintf(" (-%s is short for it)", f.Shorthand)
 }
 
-// noZero makes a flag refuse 0, which would mean the same as leaving it out. says completes the error: what 0
-// would mean, and what to write instead.
+// noZero makes a flag refuse 0, which would mean the same as leaving it out. says is the end of the
+// error: what 0 would mean, and what to write instead.
 func noZero(f *pflag.FlagSet, name, says string) {
 	f.SetAnnotation(name, noZeroKey, []string{says}) // fails only if there is no such flag
 }

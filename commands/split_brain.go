@@ -209,7 +209,7 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 			missed: nothing})
 }
 
-// list prints the rows for which says returns a text, and returns how many there are.
+// list prints the rows for which the function says returns a text, and returns how many these are.
 func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBrainRow,
 	says func(*results.SplitBrainRow) string) (count int) {
 	for i := range rows {
@@ -285,6 +285,7 @@ func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	}
 	t.Print(out)
 	fmt.Fprintln(out)
+	fmt.Fprint(out, "LED, BY SIDE has the number of the node that led on each side of the cut, at the heal.\n\n")
 	if len(t.Left) > 0 {
 		writeWrapped(out, "", fmt.Sprintf("Left out, since the table would be too wide: %s. %s has them.",
 			strings.ToLower(strings.Join(t.Left, ", ")), results.SplitBrainFile))

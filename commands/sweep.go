@@ -67,7 +67,7 @@ const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,1
 type sweepCall struct {
 	dryRun          bool
 	known           known
-	study.RateSweep // without find, only its Sweep is used
+	study.RateSweep // unless find is set, only its Sweep is used
 	find            bool
 	lists           map[string]*listFlag
 	simulated       bool
@@ -516,7 +516,7 @@ func sweepCommandOf(c *sweepCall, args []string) string {
 // A grid lists configurations: every combination of the values of its flags, except the excluded ones.
 type grid struct {
 	parts   []part
-	exclude []map[string]string // each one leaves out the configurations that have all of its values
+	exclude []map[string]string // each map excludes the configurations that have all its values
 }
 
 // A part has flags of a grid, each with its values.
@@ -762,7 +762,7 @@ func lengthText(takes study.Length, most bool) string {
 	return text
 }
 
-// roughly prints a predicted length of time, rounded to what a prediction can be worth.
+// roughly prints a predicted length of time, rounded, since predictions are not exact.
 func roughly(d time.Duration) string {
 	for _, unit := range []time.Duration{time.Hour, time.Minute} {
 		if d >= 10*unit {
@@ -931,8 +931,8 @@ func (c *sweepCall) printRates(a *app, rows []results.RateRow) {
 	}
 }
 
-// nextRate describes whether the next rate is served. The rate is the median of the trials, so that some of
-// them may serve the next one.
+// nextRate describes whether the next higher rate is served. A printed rate is the median of the trials, so
+// some trials may serve the next higher rate.
 func nextRate(rows []results.RateRow, columns []string) string {
 	const percent = 100 * (study.RateStep - 1)
 	if !slices.ContainsFunc(rows, func(r results.RateRow) bool { return r.Trials > 1 }) {
@@ -956,7 +956,7 @@ func nextRate(rows []results.RateRow, columns []string) string {
 	return text
 }
 
-// trialWords names trials: trials 2 and 5.
+// trialWords names trials, as in "trials 2 and 5".
 func trialWords(numbers []string) string {
 	if len(numbers) == 1 {
 		return "trial " + numbers[0]

@@ -247,13 +247,13 @@ func TestFailoverTable(t *testing.T) {
 	wantTable(t, matricesPage, "failovers", table.String())
 }
 
-// failoverCell returns a median with its interval, and how many runs it is of unless these are ten.
+// failoverCell returns a median with its interval, and how many runs it is of unless these are six.
 func failoverCell(r *results.FailoverRow) string {
 	cell := format.Seconds(r.MedianS)
 	if r.Missed < r.Runs {
 		cell += fmt.Sprintf(" (%s to %s)", format.Seconds(r.LowS), format.Seconds(r.HighS))
 	}
-	if r.Runs != 10 {
+	if r.Runs != 6 {
 		cell += fmt.Sprintf(" of %d", r.Runs)
 	}
 	return cell

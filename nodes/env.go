@@ -43,8 +43,8 @@ func (e *Env) Peers() Set {
 // Incarnation returns how often this node has restarted: 0 at first.
 func (e *Env) Incarnation() uint32 { return e.node.incarnation }
 
-// Send sends m to the node to. The message is copied at the call: later changes of its slices do not affect
-// it. A message to the node itself is handled as soon as this handler returns, and is not counted.
+// Send sends m to a node. The message is copied at the call: later changes of its slices do not affect it. A
+// message to the node itself is handled as soon as this handler returns, and is not counted.
 func (e *Env) Send(to ID, m Message) { e.send(to, m, false) }
 
 // Resend is Send for a retry of a message, which is counted apart.
@@ -157,8 +157,8 @@ func (e *Env) Refuse() { e.inform(OpRefuse, "refuses", Waiting) }
 // Retry records the next try of a request, after Refuse.
 func (e *Env) Retry() { e.inform(OpRetry, "tries again", Waiting) }
 
-// inform has the host record what the client hears of the lock. The client must be in the state in; does
-// names the event in the panic.
+// inform has the host record what the client hears of the lock. It panics if the client is not in the state
+// that the parameter in requires. The parameter does names the event in the panic.
 func (e *Env) inform(op Op, does string, in ClientState) {
 	e.instance.setClient(does, in, in)
 	e.node.effects = append(e.node.effects, Effect{Op: op, Instance: e.index})

@@ -66,7 +66,7 @@ type (
 	// Waiter says which nodes its open request still waits for, for the wait-for graph of a stall.
 	Waiter interface{ WaitsFor() Set }
 	// Standing describes for people what the machine knows of its open request, such as its place in a queue;
-	// empty: only that it waits. An elector describes its relation to its leader.
+	// empty: it knows only that it waits. An elector describes its relation to its leader.
 	Standing interface{ Standing() string }
 	// Lender returns the node whose request has the permission of this node, or None. A node that waits for a
 	// Lender in fact waits for the node that LentTo returns.

@@ -297,7 +297,7 @@ func (i *instance) receive(from ID, m Message) {
 	i.machine.Receive(&i.env, from, m)
 }
 
-// setClient changes the state of the client, which must be from; does names the event in the panic.
+// setClient changes the state of the client. It panics, and names the event, unless the old state was from.
 func (i *instance) setClient(does string, from, to ClientState) {
 	if i.client != from {
 		panic(fmt.Sprintf("node %d: %T %s while the client is %v", i.env.node.id, i.machine, does, i.client))
@@ -341,10 +341,10 @@ func (i *instance) expire(t Timer, gen uint32) bool {
 type NodeStatus struct {
 	Client  string `json:"client" yaml:"client"` // idle, waiting or inside
 	Machine string `json:"machine" yaml:"machine"`
-	// Standing is the answer of the machine, if it is a Standing.
+	// Standing is what the machine's method Standing returns, if it has one.
 	Standing string `json:"standing,omitempty" yaml:"standing,omitempty"`
 	WaitsFor []ID   `json:"waits_for,omitempty" yaml:"waits_for,omitempty,flow"`
-	// LentTo is the node that has the permission of this one; nil: no node has it.
+	// LentTo is the node that has the permission of this node; nil: no node has it.
 	LentTo *ID  `json:"lent_to,omitempty" yaml:"lent_to,omitempty"`
 	Token  bool `json:"token,omitempty" yaml:"token,omitempty"` // the token is at this node
 }
@@ -393,7 +393,7 @@ func stateOf(machine any) string {
 	return b.String()
 }
 
-// describeFields prints the fields of a struct, with is between name and value unless the value is a struct.
+// describeFields prints the fields of a struct, with a separator before each value that is no struct.
 func describeFields(b *strings.Builder, v reflect.Value, is string) {
 	for i := range v.NumField() {
 		if i > 0 {

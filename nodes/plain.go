@@ -9,14 +9,14 @@ import (
 )
 
 // This file copies and encodes the state of any machine and any message by their types alone, so algorithms
-// need no code for it. Values must be plain: without maps, pointers, functions, channels and interfaces, and
-// without memory that two of them share.
+// need no code for it. Values must be plain: without maps, pointers, functions, channels and interfaces. No
+// two values may share memory.
 
 // A shape knows how to copy and to encode values of one plain type. It is safe for use by several goroutines.
 type shape struct {
 	typ    reflect.Type
 	fields []field
-	flat   bool // it is one run of memory without gaps
+	flat   bool // a value is one run of memory without gaps
 	shares bool // a shallow copy would share memory with the original
 }
 

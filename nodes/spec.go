@@ -60,8 +60,8 @@ type Kind uint8
 const (
 	MutualExclusion Kind = iota // the machines are Mutexes
 	Election                    // the machines are Electors
-	// Detection: the machines suspect peers. Their messages and timers do not count as progress. They run on
-	// servers too, where New makes them as well.
+	// Detection: the machines suspect peers. Their messages and timers do not count as progress. Servers
+	// run such machines too, made by New rather than NewServer.
 	Detection
 )
 
@@ -82,7 +82,7 @@ type MessageKind struct {
 	Permit    bool    // permits its receiver to enter, alone or together with others of its kind
 	Heartbeat bool    // only says that its sender is up
 	Broadcast bool    // goes to all peers at once
-	Net       uint8   // the network that carries it: 0, or a second one
+	Net       uint8   // the network that carries it: 0 or, for the second network, 1
 
 	// Only reports whether a configuration sends the kind; nil: all configurations do. In other configurations
 	// the kind has no number, and is missing from tables of kinds.
@@ -104,7 +104,7 @@ const (
 	EventualDetector                        // from some time on, only crashed nodes are suspected
 	Timing                                  // messages and handlers take bounded time
 	Majority                                // more than half of the clients are up
-	ServersUp                               // all servers are up: of the algorithm, or of a service
+	ServersUp                               // all servers of the algorithm, or of a service, are up
 	ServerMajority                          // more than half of the servers of a service are up and joined
 )
 
@@ -286,8 +286,8 @@ func (s *Spec) besides(c Config) (safe, live Assumption) {
 }
 
 // GraceOf returns how long the algorithm takes to recover, as a formula of its timeouts: within this time
-// after pauses, delays and wrong suspicions are over, every client that waits and stays up enters. A failure
-// before that is outside its model.
+// after pauses, delays and wrong suspicions are over, every client that waits and stays up enters. If the
+// algorithm breaks a promise before this time has passed, that is outside its model.
 func (s *Spec) GraceOf(c Config) time.Duration {
 	if s.Grace == nil {
 		return 0
@@ -302,7 +302,7 @@ func (s *Spec) messages(c Config) []MessageKind {
 	})
 }
 
-// Codec returns the codec of the algorithm's messages without options.
+// Codec returns the codec of the messages of a configuration without options.
 func (s *Spec) Codec() *Codec { return s.CodecIn(Config{}) }
 
 // CodecIn returns the codec of the messages of a configuration.

@@ -39,7 +39,7 @@ type TimeoutBound struct {
 	// Covers returns the time that the timeout must exceed. With a shorter timeout a node considers a slow
 	// message lost, or considers a peer dead that is up. Nil: a short timeout does no harm.
 	Covers func(c Config, d Delays) time.Duration
-	// Suits returns the least suitable timeout; nil: 5/4 of the longer of Covers and Answers.
+	// Suits returns the shortest suitable timeout; nil: 5/4 of the longer of Covers and Answers.
 	Suits func(c Config, d Delays) time.Duration
 	// Of converts a value of the option to the time that the value covers, and For does the reverse; nil: the
 	// value is that time.
@@ -128,7 +128,7 @@ func (in Instance) Lengthened(d Delays) Instance {
 	return Instance{in.Spec, in.Spec.lengthened(in.Config, d, all)}
 }
 
-// lengthened lengthens those of the timeouts named in some that are too short for the delays of a run.
+// lengthened lengthens the timeouts in the list some, if they are too short for the delays of a run.
 func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
 	if !s.takes(c) {
 		return c

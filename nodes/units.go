@@ -12,7 +12,7 @@ import (
 type Units struct {
 	Most  int // the most units of a resource; 0: one
 	Take  int // the most units of one request; 0: one
-	Usual int // used if a configuration gives no number and has more clients than this; 0: one
+	Usual int // units if a configuration gives no number, and has more clients than this; 0: one
 }
 
 // AnyUnits is the Most or the Take of an algorithm that serves any number: more than any run has.
@@ -56,8 +56,8 @@ func (s *Spec) CheckTake(c Config, take int) error {
 	return nil
 }
 
-// A UnitsError says that an algorithm does not serve that many units, or does not give that many to one
-// request.
+// A UnitsError says that an algorithm does not serve a resource of so many units, or does not give so many
+// units to one request.
 type UnitsError struct {
 	Units  int      // units of the resource
 	Take   int      // units of one request; 0: the error is about Units

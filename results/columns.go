@@ -258,8 +258,8 @@ var described = sync.OnceValue(func() map[string][]Description {
 	return all
 })
 
-// withAsked inserts descriptions of the options of runs after the column nodes. If all has a description of
-// an option already, that description is moved there.
+// withAsked inserts descriptions of the options of runs after the column nodes. If the list all describes an
+// option already, that description is moved there.
 func withAsked(all []Description) []Description {
 	at := 1 + slices.IndexFunc(all, func(d Description) bool { return d.Name == "nodes" })
 	for _, c := range option.Columns() {
@@ -350,8 +350,8 @@ func OptionColumn(option string) string { return strings.ReplaceAll(option, "-",
 // OptionColumnOf returns the header of the column of an option of an algorithm in files.
 func OptionColumnOf(algorithm, option string) string { return OptionColumn(algorithm + "_" + option) }
 
-// optionIn returns the option of an algorithm that the column with a header holds, or "". The header is that
-// of OptionColumnOf or, for an option in plain, that of OptionColumn.
+// optionIn returns the option of an algorithm whose column has the given header, or "". The header is the
+// result of OptionColumnOf or, for an option in the list plain, of OptionColumn.
 func optionIn(header, algorithm string, plain []string) string {
 	if name, is := strings.CutPrefix(header, OptionColumn(algorithm)+"_"); is && name != "" && algorithm != "" {
 		return oneLine.Replace(strings.ReplaceAll(name, "_", "-"))
@@ -370,7 +370,7 @@ func (c column) named(header string) *column {
 }
 
 // option returns the option that the column holds for the algorithm of a row, or "". The header of an option
-// in plain may lack the algorithm.
+// in the list plain may lack the algorithm.
 func (c *column) option(row reflect.Value, plain []string) string {
 	return optionIn(c.header, row.FieldByIndex(c.owner).String(), plain)
 }

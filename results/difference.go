@@ -219,8 +219,8 @@ func headerOf(stored []byte) []string {
 // A lineComparison reports whether two lines differ, and returns the difference.
 type lineComparison func(stored, made string) (Difference, bool)
 
-// compareLines compares a stored text with the text made from the histories, line by line. line decides
-// whether two unequal lines differ in substance; nil: they always do.
+// compareLines compares a stored text with the text made from the histories, line by line. The function
+// line decides whether two unequal lines differ in substance; nil: they always do.
 func compareLines(file string, stored, made []byte, line lineComparison) []Difference {
 	d := &differing{file: file}
 	was, is := strings.Split(string(stored), "\n"), strings.Split(string(made), "\n")

@@ -91,7 +91,7 @@ type eventColumn struct {
 	name   string
 	of     []history.Kind // kinds of events that have the column; nil: all kinds
 	number *number
-	text   func(e eventOf) string // of letters, digits and underscores, with spaces between words
+	text   func(e eventOf) string // consists of letters, digits and underscores, with spaces between words
 	free   bool                   // the text may contain any characters, since users choose it
 	// parse sets the field of the event from the text; nil: reading a history does not need the column.
 	parse func(e *history.Event, kinds []string, text string) error

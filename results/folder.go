@@ -52,7 +52,7 @@ type Folder struct{ Path string }
 // DiskSpace is how much disk space a run takes.
 type DiskSpace struct {
 	Bytes uint64
-	For   string // the flags that determine how much
+	For   string // the flags that determine how much space a run takes
 }
 
 // Create makes a new folder for a run, in the set named set below root. If name is taken, because

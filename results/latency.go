@@ -23,7 +23,7 @@ type Interval struct {
 }
 
 // LatencyTables returns latency.hlog, which has a line per trial and tag, and latency.hgrm, which has the
-// waits of all trials in microseconds. For latency.hgrm it merges histograms rather than average percentiles:
+// waits of all trials in microseconds. For latency.hgrm it merges histograms and averages no percentiles:
 // the mean of several 99th percentiles is not a percentile of anything.
 func LatencyTables(intervals []Interval) []Table {
 	waits := Pool(intervals)[measure.WaitTag]

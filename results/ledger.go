@@ -106,8 +106,8 @@ func overlaps(led []BeliefRow) (all []Together) {
 	return all
 }
 
-// Shown returns the numbers of no more than most nodes, in order: of the leaders, as far as there is room,
-// and then of the nodes with the lowest numbers.
+// Shown returns the numbers of the nodes to show, in order: of the leaders, as far as there is room, and then
+// of the nodes with the lowest numbers. The parameter most limits how many.
 func (l *Ledger) Shown(most int) (ids []int) {
 	ids = slices.Clone(l.Leaders)
 	for id := range l.Lanes {
@@ -120,8 +120,8 @@ func (l *Ledger) Shown(most int) (ids []int) {
 	return ids
 }
 
-// Unled returns the nodes that ran and knew of no leader for more than longer seconds while another node led.
-// It also returns the longest such time of all nodes, in seconds.
+// Unled returns the nodes that ran and knew of no leader while another node led, if this lasted longer than
+// the given time. It also returns the longest such time of all nodes. Times are in seconds.
 func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 	led := spansOf(leadership.Leads, l.Lanes...)
 	for id, lane := range l.Lanes {

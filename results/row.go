@@ -88,28 +88,28 @@ func Medians(rows []Row) (medians Row) {
 	return medians
 }
 
-// A MessageRow is the row of one kind of message in one phase of a trial in messages.csv.
+// A MessageRow is the row in messages.csv of one kind of message in one phase of a trial.
 type MessageRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfMessages
 }
 
-// An IntervalRow is the row of one of the equal intervals of a trial with faults in timeline.csv.
+// An IntervalRow is the row in timeline.csv of one of the equal intervals of a trial with faults.
 type IntervalRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfInterval
 }
 
-// A SizeRow is the row of the requests for one number of units in a trial in sizes.csv.
+// A SizeRow is the row in sizes.csv of the requests for one number of units in a trial.
 type SizeRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfSize
 }
 
-// A ResourceRow is the row of the requests for one of several resources in a trial in resources.csv.
+// A ResourceRow is the row in resources.csv of the requests for one of several resources in a trial.
 type ResourceRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
@@ -129,7 +129,7 @@ type BeliefRow struct {
 	FromS  figure.Figure    `csv:"from_s"` // in seconds from the beginning of the window
 	ToS    figure.Figure    `csv:"to_s"`
 	TwoS   figure.Figure    `csv:"two_leaders_s"` // how long there were two leaders within this stretch
-	Side   string           `csv:"side"`          // nodes with which it could exchange messages; empty: all
+	Side   string           `csv:"side"`          // nodes with which Node could exchange messages; empty: all
 	Faults string           `csv:"faults"`        // numbers of the faults in force, with spaces between
 }
 
@@ -143,7 +143,7 @@ type MatrixRow struct {
 	Shown        string `csv:"shown"`
 	Differs      bool   `csv:"differs"`
 	Runs         int    `csv:"runs"`
-	Recovered    int    `csv:"recovered"` // number of runs, also below
+	Recovered    int    `csv:"recovered"` // number of runs that recovered; the next five fields count runs too
 	Starved      int    `csv:"starved"`
 	Blocked      int    `csv:"blocked"`
 	Broke        int    `csv:"broke"`
@@ -161,7 +161,7 @@ type MatrixRow struct {
 	OverlapUS      figure.Figure `csv:"overlap_us"` // the longest of all runs
 
 	AgreedS      figure.Figure `csv:"agreed_s"`       // for electors: the median of the runs that recovered
-	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // likewise a median
+	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // for electors: also the median of the runs that recovered
 	TwoLeadersUS figure.Figure `csv:"two_leaders_us"` // the longest of all runs
 
 	// The following fields are for a known failure of a service, which Algorithm names. Line is the number of
@@ -176,9 +176,9 @@ type MatrixRow struct {
 	SilenceMaxS      figure.Figure `csv:"silence_max_s"`
 
 	Seed    uint64 `csv:"seed"`    // seed of the first run that is not as expected, else of the first run
-	Run     string `csv:"run"`     // the folder of this run, if it was stored
-	Waiting string `csv:"waiting"` // at the end of this run: waiting clients, or nodes without a leader
-	Reason  string `csv:"reason"`  // of the verdict of this run
+	Run     string `csv:"run"`     // the folder of the run with this seed, if it was stored
+	Waiting string `csv:"waiting"` // when the run with this seed ends: waiting clients, or leaderless nodes
+	Reason  string `csv:"reason"`  // reason of the verdict of the run with this seed
 	Why     string `csv:"why"`     // why the algorithm should have the expected outcomes
 }
 
@@ -239,7 +239,7 @@ type FailoverRow struct {
 	MedianS  figure.Figure `csv:"next_s"`
 	LowS     figure.Figure `csv:"next_low_s"`
 	HighS    figure.Figure `csv:"next_high_s"`
-	Interval string        `csv:"interval"` // the kind of interval from low to high
+	Interval string        `csv:"interval"` // in words: which interval LowS and HighS are the ends of
 	LeastS   figure.Figure `csv:"next_min_s"`
 	MostS    figure.Figure `csv:"next_max_s"`
 	Run      string        `csv:"run"`    // the folder of the run with the longest time

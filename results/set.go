@@ -110,26 +110,26 @@ func Makings(root, set string) ([]Making, error) {
 	return record.Made, nil
 }
 
-// A RateRow is the row of a configuration whose highest rate was searched in rates.csv. docs/sets.md
+// A RateRow is a row of rates.csv: a configuration, and the highest rate that was found for it. docs/sets.md
 // explains each column.
 type RateRow struct {
 	Version string `csv:"version"`
-	Asked          // RatePerS is the median of the rates that were found
+	Asked          // its cell rate_per_s is the median of the rates that were found
 
 	LowPerS  figure.Figure `csv:"rate_low_per_s"`
 	HighPerS figure.Figure `csv:"rate_high_per_s"`
 
-	TotalPerS     figure.Figure `csv:"total_rate_per_s"` // of all nodes
+	TotalPerS     figure.Figure `csv:"total_rate_per_s"` // the rate of all nodes together
 	TotalLowPerS  figure.Figure `csv:"total_low_per_s"`
 	TotalHighPerS figure.Figure `csv:"total_high_per_s"`
 
-	Interval   string        `csv:"interval"` // the kind of interval from low to high
+	Interval   string        `csv:"interval"` // in words: which interval LowPerS and HighPerS are the ends of
 	LimitedBy  string        `csv:"limited_by"`
 	Trials     int           `csv:"trials"`      // number of trials that have found a rate
-	ServedNext string        `csv:"served_next"` // trials that also serve the next rate, with spaces between
+	ServedNext string        `csv:"served_next"` // numbers of the trials that also serve the next higher rate
 	Probes     int           `csv:"probes"`
 	WaitBoundS figure.Figure `csv:"wait_bound_s"`
-	Reason     string        `csv:"reason"` // of the verdict at the next rate
+	Reason     string        `csv:"reason"` // reason of the verdict at the next higher rate
 }
 
 // SetLatest makes the link "latest" in root point at f, a folder below root.

@@ -74,7 +74,7 @@ func (f *Folder) Write(t Table) (digest string, err error) {
 	})
 }
 
-// digestOf returns the digest of a file as it is in run.yaml: its CRC-32C.
+// digestOf returns the CRC-32C of a file, in the form that run.yaml has.
 func digestOf(b []byte) string { return fmt.Sprintf("%08x", checksum(b)) }
 
 // Digest returns the digest of a file in the folder; "" if the file is missing.

@@ -109,7 +109,7 @@ func (t Table) FindElector(name string) (*row.Row, error) {
 
 const schemeOfElection = "scheme of election"
 
-// Story opens the file of a row's story by its path from the root of a clone, if there is such a file.
+// Story opens the file of a row's story (a schedule) by its path in a clone, if there is such a file.
 func Story(path string) (story fs.File, found bool) {
 	for folder, files := range map[string]embed.FS{"algorithms/mutex": mutex.Stories,
 		"algorithms/election": election.Stories} {
@@ -121,8 +121,8 @@ func Story(path string) (story fs.File, found bool) {
 	return nil, false
 }
 
-// Of returns the row of a run: of the algorithm that goes by name, or of the foreign program or the service
-// that its configuration names.
+// Of returns the row of a run: of the algorithm with the given name, or of the foreign program or the service
+// that the configuration names.
 func (t Table) Of(name string, c nodes.Config) (*row.Row, error) {
 	if foreign.Is(c) {
 		return foreign.Row(c)

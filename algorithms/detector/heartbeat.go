@@ -59,7 +59,7 @@ func (h *heartbeat) Timeout(env *nodes.Env, _ nodes.Timer) {
 	h.beat(env)
 	env.SetTimer(tick, h.period, h.period)
 	h.now++
-	h.suspect(env, h.now, h.timeout) // with >, not >=: the latest heartbeat may have come late in its period
+	h.suspect(env, h.now, h.timeout) // suspect uses >: the latest heartbeat may have come late in its period
 }
 
 func (h *heartbeat) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

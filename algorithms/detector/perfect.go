@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// delayOption is the time from a crash or restart until all others are told.
+// delayOption is the time from a crash or a restart until all other nodes are told of it.
 var delayOption = nodes.Option{Name: "delay", Default: "10ms",
 	Usage: "how long after a crash or a restart all others are told",
 	Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "10ms") }}
@@ -25,7 +25,7 @@ var perfectRow = row.Row{
 		"43(2), 1996: class P",
 	Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
 	Detector: &row.Detection{Tells: func(c nodes.Config, _ time.Duration, _ int) time.Duration {
-		return c.Duration(delayOption) + time.Nanosecond // the simulator has told all 1 ns after the delay
+		return c.Duration(delayOption) + time.Nanosecond // 1 ns after the delay all nodes have been told
 	}},
 }
 

@@ -47,11 +47,11 @@ var phiRow = row.Row{
 // interval after a lost heartbeat counts like any other, as in the paper.
 type phi struct {
 	period time.Duration
-	bound  uint64 // on (t-mean)²/variance, in hundredths: see phiBounds
+	bound  uint64 // the bound on (t-mean)²/variance, in hundredths: see phiBounds
 	window int    // how many intervals are kept per peer
 	least  uint64 // the lower bound of the deviation, in ticks
 
-	now       uint32 // ticks
+	now       uint32 // the ticks so far
 	beats     uint32 // heartbeats sent
 	all       []phiPeer
 	suspected nodes.Set
@@ -63,7 +63,7 @@ type phiPeer struct {
 	heard        uint32 // when that heartbeat came
 	intervals    []uint16
 	oldest       int    // the interval that is replaced next, once the window is full
-	sum, squares uint64 // of the intervals
+	sum, squares uint64 // the sum of the intervals in the window, and of their squares
 }
 
 // phiBeat is the Beat-th heartbeat of its sender in the incarnation Life.
@@ -129,7 +129,7 @@ func (p *phi) hear(env *nodes.Env, from nodes.ID, m phiBeat) {
 	case m.Life > peer.life:
 		*peer = phiPeer{life: m.Life}
 		peer.add(phiTicks, p.window)
-	case peer.beat > 1: // the second heartbeat comes less than a period after the first
+	case peer.beat > 1: // the first interval does not count: it is shorter than a period
 		peer.add(uint64(p.now-peer.heard), p.window)
 	}
 	peer.beat, peer.heard = m.Beat, p.now
@@ -161,7 +161,7 @@ func (p *phi) late(peer *phiPeer) bool {
 	case t <= peer.sum:
 		return false
 	case t == n*phiLongest:
-		return true // silent for phiLongest: late for any intervals
+		return true // a peer that is silent for phiLongest is late, whatever the intervals
 	}
 	variance := max(n*peer.squares-peer.sum*peer.sum, n*n*p.least*p.least)
 	return 100*(t-peer.sum)*(t-peer.sum) >= p.bound*variance

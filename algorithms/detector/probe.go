@@ -37,7 +37,7 @@ var probeRow = row.Row{
 type probe struct {
 	pace
 	round uint32 // how often it has asked
-	peers        // heard is the latest round that was answered
+	peers        // peer.heard is the latest round that the peer has answered
 }
 
 type (
@@ -56,7 +56,7 @@ func (p *probe) Start(env *nodes.Env) {
 func (p *probe) Timeout(env *nodes.Env, _ nodes.Timer) {
 	env.SetTimer(tick, p.period, p.period)
 	p.round++
-	p.suspect(env, p.round, p.timeout) // the first question that a suspect has not answered is as old as that
+	p.suspect(env, p.round, p.timeout) // a suspect's first unanswered question is as old as the timeout
 	toAll(env, probePing{env.Incarnation(), p.round})
 }
 

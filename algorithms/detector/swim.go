@@ -79,7 +79,7 @@ type swim struct {
 	members     []swimMember
 	suspects    nodes.Set  // members suspected and not declared faulty
 	order       []nodes.ID // all other members, in the order in which they are pinged
-	at          int        // index in order of the next member
+	at          int        // the index of the next member in the field order
 	news        []nodes.ID // members to gossip about
 
 	probe   uint64    // the number of the current probe
@@ -123,7 +123,7 @@ type (
 		Probe  uint64
 		Gossip swimGossip
 	}
-	// swimPingAck answers a ping. It takes the way of the ping back.
+	// swimPingAck answers a ping, and goes back the way that the ping came.
 	swimPingAck struct {
 		For    nodes.ID
 		Probe  uint64
@@ -248,7 +248,7 @@ func (s *swim) next(env *nodes.Env) nodes.ID {
 	return s.order[at]
 }
 
-// askOthers asks k random members to ping the target, unless that is known to be faulty.
+// askOthers asks k random members to ping the target, unless the target is known to be faulty.
 func (s *swim) askOthers(env *nodes.Env) {
 	if s.members[s.target].state == swimFaulty {
 		return
@@ -346,8 +346,8 @@ func (s *swim) learn(env *nodes.Env, u swimUpdate) {
 	}
 }
 
-// gossip returns the gossip of a message to a member: first a state for the receiver to refute, then the
-// news, in turn.
+// gossip returns the gossip of a message to a member: first that member's own state, unless it is alive, and
+// then the news, in turn.
 func (s *swim) gossip(to nodes.ID) swimGossip {
 	g := swimGossip{Incarnation: s.incarnation}
 	if s.members[to].state != swimAlive {

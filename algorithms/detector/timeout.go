@@ -145,7 +145,7 @@ type peers struct {
 	suspected nodes.Set
 }
 
-// suspect suspects the peers whose silence exceeds timeout, in periods, and what was added to it.
+// suspect suspects the peers whose silence, in periods, exceeds timeout plus what was added to it.
 func (ps *peers) suspect(env *nodes.Env, now, timeout uint32) {
 	for id := range ps.all {
 		p := &ps.all[id]

@@ -64,7 +64,7 @@ func newAnonymousNode(c nodes.Config) anonymousNode {
 // chooseIdentity draws an identity, from 1.
 func (s *anonymousNode) chooseIdentity(env *nodes.Env) uint32 { return uint32(env.Choose(s.most)) + 1 }
 
-// somebodyUnless returns the leader of a node: itself if that is me, and otherwise somebody.
+// somebodyUnless returns the leader of a node: itself if me is true, and otherwise nodes.Somebody.
 func somebodyUnless(me bool) nodes.ID {
 	if me {
 		return itself

@@ -18,7 +18,7 @@ var bullyFourPhaseRow = row.Row{
 		// A live node that seems down is left out of an election.
 		Safe:       nodes.Timing | nodes.NoPause | nodes.NoLoss,
 		Circulates: true, // the coordinator polls
-		// The highest node notices, and elects twice if others elected meanwhile.
+		// The highest node notices that the coordinator is down, and elects twice if others elected meanwhile.
 		Grace: func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
 	},
 	Aliases: []string{"four-phase"}, Family: "complete network",
@@ -72,8 +72,8 @@ func fourPhaseTime(c nodes.Config) time.Duration {
 type fourPhase struct {
 	wait, period, patience time.Duration
 	parallel               bool
-	unwatchful             bool // see bully-four-phase-printed
-	printed                bool // see bully-four-phase-printed
+	unwatchful             bool // it does not elect when it hears nothing: see bully-four-phase-printed
+	printed                bool // it follows the rules as printed: see bully-four-phase-printed
 
 	status      status
 	coordinator nodes.ID // in ELECTION: the candidate
@@ -162,7 +162,7 @@ func (f *fourPhase) elect(env *nodes.Env) {
 	f.begin(env, fourPhase1, between(env.Self()+1, nodes.ID(env.N())))
 }
 
-// between returns the nodes from from up to but not including to.
+// between returns the nodes whose IDs are at least from and less than to.
 func between(from, to nodes.ID) (s nodes.Set) {
 	for id := from; id < to; id++ {
 		s.Add(id)
@@ -170,7 +170,7 @@ func between(from, to nodes.ID) (s nodes.Set) {
 	return s
 }
 
-// begin begins a step, which asks others.
+// begin begins a step, in which this node asks the nodes in others.
 func (f *fourPhase) begin(env *nodes.Env, step fourStep, others nodes.Set) {
 	f.doing, f.todo = step, others
 	f.asked.Clear()
@@ -330,7 +330,7 @@ func (f *fourPhase) follows(elector nodes.ID, epoch uint64) bool {
 	return f.coordinator == elector && f.epoch == epoch
 }
 
-// heed takes part in a phase of another node's election, which ends its own, and answers.
+// heed takes part in a phase of another node's election: it ends this node's own election, and answers.
 func (f *fourPhase) heed(env *nodes.Env, elector nodes.ID, to status, phase fourStep) {
 	f.turn(env, to)
 	f.rest(env)

@@ -10,7 +10,7 @@ import (
 
 // The heartbeats of a leader that needs a majority: see bullyMajority.
 
-// lapseOption is how long a leader that hears of no majority goes on.
+// lapseOption is how long a leader goes on while no majority answers it.
 var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
 	Usage: "how long a leader goes on without answers of a majority",
 	Check: func(c nodes.Config, value string) error {
@@ -52,8 +52,8 @@ func (b *bullyMajority) tick(env *nodes.Env) {
 	env.SetTimer(nodes.Timer{Kind: majorityTick}, b.beat, b.beat)
 }
 
-// heed answers a heartbeat. The answer tells a leader of an epoch that it has missed; the heartbeat tells
-// this node of a COORDINATOR that it has missed. A node higher than the leader takes over.
+// heed answers a heartbeat. A leader that has missed a higher epoch learns it from the answer; if this node
+// has missed COORDINATOR, it learns the leader from the heartbeat. A node higher than the leader takes over.
 func (b *bullyMajority) heed(env *nodes.Env, from nodes.ID, m majorityBeat) {
 	if m.Epoch >= b.epoch {
 		b.learn(env, m.Epoch)

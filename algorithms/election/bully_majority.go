@@ -33,7 +33,7 @@ var bullyMajorityRow = row.Row{
 		"majority answers.",
 	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Wins: row.HighestWins,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
-		// The answer to a heartbeat tells the old leader of the next epoch.
+		// The old leader learns the next epoch from the answer to a heartbeat.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []row.Partition{{Does: row.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
@@ -52,15 +52,15 @@ var bullyMajorityRow = row.Row{
 // common, so an epoch has one leader, however messages and clocks behave. Nodes save epochs before they send
 // them, so this holds over crashes too. A message of a lower epoch does not change its receiver's state.
 //
-// A leader sends heartbeats, and gives way when no majority has answered one that it sent within
-// lapseOption. A heartbeat informs nodes that have missed COORDINATOR, and its answer tells a leader of a
-// higher epoch. So one leader is left when a partition heals.
+// A leader sends heartbeats, and gives way when no majority has answered one that it sent within lapseOption.
+// A heartbeat informs nodes that have missed COORDINATOR, and from its answer the leader learns a higher
+// epoch. So one leader is left when a partition heals.
 //
 // The detector serves progress alone. A node that suspects too many for a majority does not claim, nor
 // answer ELECTION, which would keep lower nodes from leading. A node that trusts its leader follows it and
 // votes for no lower node.
 //
-// With two nodes a majority is both: no crash is survived.
+// With two nodes a majority is both of them, so the algorithm survives no crash.
 //
 // With a second network (see bullySecondNetworkRow), a node that answers over it is not taken for dead, and
 // votes are optional.
@@ -70,12 +70,12 @@ type bullyMajority struct {
 	second     bool // there is a second network
 
 	leader    nodes.ID
-	term      uint64 // the epoch in which it leads
-	epoch     uint64 // the highest that this node knows of
+	term      uint64 // the epoch of that leader
+	epoch     uint64 // the highest epoch that this node knows of
 	stage     majorityStage
 	votes     nodes.Set // for the claim of this node
 	suspected nodes.Set // by the detector of this node
-	round     uint32    // of heartbeats
+	round     uint32    // the round of its latest heartbeat
 	heard     []uint32  // by peer: the last round that it answered
 
 	asked bool // the leader was asked over the second network
@@ -87,11 +87,11 @@ type majorityStage uint8
 
 const (
 	majorityIdle         majorityStage = iota // no election
-	majorityAsking                            // for OK
-	majorityConfirming                        // for answers over the second network, since no OK came
-	majorityClaiming                          // for votes
-	majorityWaiting                           // for COORDINATOR
-	majorityReconfirming                      // for answers over the second network, since no COORDINATOR came
+	majorityAsking                            // waits for OK
+	majorityConfirming                        // no OK came: waits for answers over the second network
+	majorityClaiming                          // waits for votes
+	majorityWaiting                           // waits for COORDINATOR
+	majorityReconfirming                      // no COORDINATOR came: waits for answers over the second network
 )
 
 type (
@@ -99,7 +99,7 @@ type (
 	majorityClaim struct{ Epoch uint64 } // the sender wants to lead in Epoch
 	majorityVote  struct {
 		Epoch uint64 // the highest that the sender knows of
-		Yes   bool   // it votes for the claim of Epoch
+		Yes   bool   // the sender votes for the claim of Epoch
 	}
 	majorityCoordinator struct{ Epoch uint64 } // the sender leads
 	majorityBeat        struct {
@@ -336,7 +336,7 @@ func (b *bullyMajority) take(env *nodes.Env, from nodes.ID, m majorityVote) {
 	b.learn(env, m.Epoch)
 	switch {
 	case b.stage != majorityClaiming:
-	case newer: // the claim was too low, as after a crash
+	case newer: // the claim was for too low an epoch, as after a crash
 		b.claim(env)
 	case m.Yes && m.Epoch == b.epoch:
 		b.votes.Add(from)

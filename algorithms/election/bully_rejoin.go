@@ -18,8 +18,8 @@ type (
 	bullyRejoin   struct{} // the sender leads, and trusts the receiver again
 )
 
-// askAbove asks the known leader, if it is not suspected, whether it leads when a lower node announces
-// itself: the leader's own announcement, when it came up again, may have overtaken this one.
+// askAbove is called when a node announces itself. It asks a known leader that is higher and not suspected:
+// that leader's own announcement, when it came up again, may have overtaken this one.
 func askAbove(env *nodes.Env, announced, known nodes.ID, suspected *nodes.Set) {
 	if known > announced && !suspected.Has(known) {
 		env.Send(known, bullyElection{})

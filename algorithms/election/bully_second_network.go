@@ -118,7 +118,7 @@ func (b *bullyMajority) confirm(env *nodes.Env, from nodes.ID, m secondAlive) {
 		b.hear(env, from, m.Epoch, m.Round)
 	case from == b.leader && m.Leads && b.asked:
 		b.asked = false
-		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait) // to ask again if it is suspected
+		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait) // to ask a suspected leader once more
 	case confirming && from > env.Self() && m.Leads && m.Epoch >= b.epoch:
 		b.raise(env, m.Epoch)
 		b.follow(env, from)

@@ -70,7 +70,7 @@ var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 //
 // A node that gets no OK in time takes the lock, and leads in the lock's term if it gets it. Before it holds
 // an election, a node reads the owner of the lock. It follows the owner as long as that writes its heartbeat,
-// even against the detector. So a partition between nodes changes nothing, and each term has one leader.
+// even if it suspects the owner. So a partition between nodes changes nothing, and each term has one leader.
 // The lock decides, not the rank: a higher node that comes up waits until the owner is gone.
 //
 // A leader stops when the disk has answered none of its writes of the last half of lockOption. The lock
@@ -104,11 +104,11 @@ type diskStage uint8
 
 const (
 	diskIdle    diskStage = iota // no election
-	diskReading                  // for the disk to name the owner of the lock
-	diskAsking                   // for OK
-	diskLocking                  // for the lock
-	diskWaiting                  // for COORDINATOR
-	diskPausing                  // for a while, before it reads again
+	diskReading                  // waits for the disk to name the owner of the lock
+	diskAsking                   // waits for OK
+	diskLocking                  // waits for the lock
+	diskWaiting                  // waits for COORDINATOR
+	diskPausing                  // waits for a while, before it reads again
 )
 
 type (
@@ -233,8 +233,8 @@ func (b *bullySharedDisk) follow(env *nodes.Env, leader nodes.ID, term uint64) {
 }
 
 // await makes a node read the disk if its leader is silent for as long as a lock lasts: the leader may have
-// given way, though it is up. The detector reports a suspected leader only once, so then the node reads
-// sooner.
+// given way, though it is up. If the node suspects the leader already, it reads sooner, since the detector
+// does not report the leader again.
 func (b *bullySharedDisk) await(env *nodes.Env, leader nodes.ID) {
 	longest := 2 * lapseBeats * b.beat
 	if b.suspected.Has(leader) {

@@ -53,7 +53,7 @@ type dolevKlaweRodeh struct {
 	round  uint32     // from 1
 	value  dolevOwned // the value that it stands for
 	first  dolevOwned // the value of the candidate before it
-	second bool       // it has first, and waits for the second value
+	second bool       // it has the first value of the round, and waits for the second
 }
 
 // dolevOwned is an identity and its owner.

@@ -66,10 +66,10 @@ type fastStage uint8
 
 const (
 	fastIdle       fastStage = iota // no election
-	fastAsking                      // for ANSWERs
-	fastNominating                  // for COORDINATOR of its nominee
-	fastAnswered                    // for NOMINATION or COORDINATOR
-	fastReturning                   // for VIEWs
+	fastAsking                      // waits for ANSWERs
+	fastNominating                  // waits for COORDINATOR of its nominee
+	fastAnswered                    // waits for NOMINATION or COORDINATOR
+	fastReturning                   // waits for VIEWs
 )
 
 type (

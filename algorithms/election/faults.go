@@ -8,8 +8,8 @@ import (
 
 // The outcomes of electors under faults, with five nodes. A reason names the paper that it rests on; without
 // a paper it is derived from the rules of the elector, and the runs of the fault matrix show it. Two leaders
-// at once are X unless the row tells their terms apart, even for electors that have one leader per side by
-// design.
+// at once are X (broken) unless the row tells their terms apart, even for electors that have one leader per
+// side by design.
 
 // Short names of the outcomes.
 const (
@@ -89,7 +89,7 @@ func watchful(own ...[]row.FaultCell) []row.FaultCell {
 }
 
 // splitting returns the cells of an elector that acts on silence and leaves each side of a cut with a leader:
-// those in own, and common cells for all other faults. Such electors have no terms, so two leaders are X.
+// those in own, and common cells for all other faults. Such electors lack terms: two leaders are X (broken).
 func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(breaks, why, cuts...),

@@ -50,7 +50,7 @@ type (
 	// franklinIdentity is the identity of a candidate in a round.
 	franklinIdentity struct {
 		Election, Round uint32
-		Identity, Life  uint32 // the candidate's incarnation
+		Identity, Life  uint32 // Life is the candidate's incarnation
 		Forward         bool   // it goes in the direction of the ring
 	}
 	franklinMark struct{ round, identity, life uint32 }

@@ -46,7 +46,7 @@ type (
 		Hops                      uint32 // hops still to go, this one included
 		Forward                   bool   // it goes in the direction of the ring
 	}
-	// sinclairReply goes back to the sender of a probe, and says that all these nodes are lower.
+	// sinclairReply goes back to the sender of a probe, and says that all nodes on the probe's way are lower.
 	sinclairReply struct {
 		Election, Identity, Phase uint32
 		Forward                   bool // the probe went in the direction of the ring

@@ -108,7 +108,7 @@ type (
 	}
 	inviteAreYouThere struct {
 		Ask   uint64
-		Group group // of the sender
+		Group group // the sender's group
 	}
 	inviteThere struct {
 		Ask uint64
@@ -214,8 +214,8 @@ func (v *invitation) look(env *nodes.Env) {
 	}
 }
 
-// found acts on the answers of other nodes. If several coordinate, the highest begins a group at once. The
-// lower another one is, the later it begins one, so that it is invited before.
+// found acts on the answers of other nodes. If several coordinate, the highest begins a group at once. A
+// lower one waits longer before it begins a group, so that it is invited first.
 func (v *invitation) found(env *nodes.Env) {
 	if v.others.Empty() {
 		v.rest(env)

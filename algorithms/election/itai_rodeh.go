@@ -115,7 +115,7 @@ func (i *itaiRodeh) conclude(env *nodes.Env) {
 			i.open = false
 			i.follow(env, somebodyUnless(winner == 0))
 		}
-		if winner < 0 || i.known[(i.round+1)%2] > 0 { // a node has begun another election
+		if winner < 0 || i.known[(i.round+1)%2] > 0 { // draw again, or join another election
 			i.draw(env)
 		}
 	}

@@ -52,7 +52,7 @@ type (
 	asyncCandidate struct {
 		Round, Identity uint32
 		Life            uint32 // the incarnation of its sender
-		Hops            uint32 // made so far, with the present one
+		Hops            uint32 // hops made so far, the present one included
 		Alone           bool   // the message has met no equal candidate
 	}
 	// asyncElected says that the node Hops back leads.

@@ -18,7 +18,7 @@ var omegaRow = row.Row{
 			{Kind: omegaSilence, Name: "silence", PerPeer: true}},
 		Messages: []nodes.MessageKind{{Zero: omegaHeartbeat{}, Heartbeat: true, Broadcast: true}},
 		Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
-		// It promises one leader in the end, and no more: until then several may lead.
+		// It promises only that one node leads in the end: until then several may lead.
 		Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 		Live: nodes.Timing | nodes.NoPause,
 		// Twice a silence and a heartbeat, since the timeout may have grown to twice its length.
@@ -134,7 +134,7 @@ type patience struct {
 
 // A patienceWith is the patience with one node.
 type patienceWith struct {
-	extra time.Duration // added to silence
+	extra time.Duration // what is added to patience.silence for this node
 	life  uint32        // its latest known incarnation
 }
 

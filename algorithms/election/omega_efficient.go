@@ -17,7 +17,7 @@ var omegaEfficientRow = row.Row{
 		Timers:   []nodes.TimerName{{Kind: omegaBeat, Name: "beat"}, {Kind: omegaSilence, Name: "silence"}},
 		Messages: []nodes.MessageKind{{Zero: frugalHeartbeat{}, Heartbeat: true}},
 		Options:  omegaRow.Options,
-		// It promises one leader in the end, and no more: until then several may lead.
+		// It promises only that one node leads in the end: until then several may lead.
 		Safe: omegaRow.Safe,
 		Live: omegaRow.Live,
 		// A node tries all lower nodes, one after the other, each for a silence that may have grown to twice its

@@ -26,7 +26,7 @@ var raftRow = row.Row{
 	Summary: "A node that hears of no leader for a random time asks all for their vote in a new term; each " +
 		"has one vote in a term, and a majority elects.",
 	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Lapse: raftLapse,
-		// A request for votes tells the old leader of the next term.
+		// The old leader learns the next term from a request for votes.
 		Overlap: func(c nodes.Config) time.Duration {
 			shortest, _, _ := timeRange(c.Value(electionTimeoutOption))
 			return shortest
@@ -73,7 +73,7 @@ type raft struct {
 	term   uint64
 	vote   nodes.ID // the node that it has voted for in term; None: no vote yet
 	role   raftRole
-	leader nodes.ID  // of term, as far as it knows
+	leader nodes.ID  // the leader of that term, as far as it knows
 	quiet  bool      // it has heard of no leader for the shortest election timeout
 	votes  nodes.Set // of a candidate: the others that vote for it, or would
 
@@ -379,5 +379,5 @@ func raftGrace(c nodes.Config) time.Duration {
 	return 10 * longest
 }
 
-// The options of the rows.
+// raftOptions are the options of raft-election and of its broken form.
 var raftOptions = []nodes.Option{heartbeatOption, electionTimeoutOption, preVoteOption, checkQuorumOption}

@@ -136,8 +136,8 @@ func side(forward bool) int {
 // A ringNode is the common part of the nodes of rings with identities.
 //
 // Elections are numbered, so that one can follow another: a node ignores messages of an election that it
-// knows to be over. At most one number is higher than all that a node has heard of: the number of the next
-// election, which the node joins even if it is still in an earlier one.
+// knows to be over. At any time only the number of the next election can be higher than all that a node has
+// heard of. The node joins that election even if it is still in an earlier one.
 type ringNode struct {
 	ring
 	ids      string   // see idsOption

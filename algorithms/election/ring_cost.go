@@ -15,8 +15,8 @@ import (
 func ringCosts(atOnce func(ids []uint32) int, most func(n int) int) func(nodes.Config) row.ElectionCost {
 	return func(c nodes.Config) row.ElectionCost {
 		if c.N == 1 {
-			return row.ElectionCost{} // messages to itself do not count
-		} // messages to itself do not count
+			return row.ElectionCost{} // a node's messages to itself do not count
+		}
 		ids, _ := identities(c.N, c.Value(idsOption)) // the option is valid
 		return row.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}
 	}
@@ -106,8 +106,8 @@ func franklinMessages(ids []uint32) (sent int) {
 }
 
 // dolevMessages: in each half of a round, the candidates' values take each link once. A candidate remains if
-// the value before it is higher than its own and than the one before that; it takes that value. The last
-// round has one candidate, and ends after its first half, when its value has come all the way round.
+// the value before it is higher than its own and than the value two before it; it takes the value before it.
+// The last round has one candidate, and ends after its first half, when its value has come all the way round.
 func dolevMessages(ids []uint32) (sent int) {
 	for left := ids; ; {
 		sent += len(ids)

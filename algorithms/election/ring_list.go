@@ -81,8 +81,8 @@ var (
 // live node is passed over: the announcement of the higher ballot comes after its list has passed all.
 //
 // If the receiver of its last message seems dead now, a node sends it again, to the next one. If that is not
-// enough, since a message was lost or a node forgot it in a crash, a new list goes out after wait. A node
-// that comes up again lets that time pass too: nodes that still take it for dead would pass it over.
+// enough, since a message was lost or a node forgot it in a crash, a new list goes out after listWaitOption.
+// A node that comes up again lets that time pass too: nodes that still take it for dead would pass it over.
 type ringList struct {
 	ids       string // see idsOption
 	ring      ring
@@ -167,7 +167,7 @@ func (l *ringList) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Trust implements nodes.Truster: a node that was passed over, or left out, has to be heard.
+// Trust implements nodes.Truster: a peer that was passed over, or left out, may have to lead.
 func (l *ringList) Trust(env *nodes.Env, peer nodes.ID) {
 	if l.suspects.Remove(peer) && (l.leftOut.Has(peer) || l.successor(env) == peer) {
 		l.elect(env)
@@ -290,8 +290,8 @@ func (l *ringList) settle(env *nodes.Env, m listResult) {
 	l.ballot, l.open = m.Ballot, false
 	gone := l.suspects.Has(leader.Node) || leader.Node == env.Self() && leader.Life != env.Incarnation()
 	if gone || order > 0 {
-		// The leader seems to have died since, or this node was not on that list. It does not begin anew at
-		// once: while two nodes suspect different ones that would not end.
+		// The leader seems to have died since, or this node was not on that list. This node does not begin anew at
+		// once: while two nodes suspect different nodes, elections would not end.
 		env.SetTimer(nodes.Timer{}, l.wait, 2*l.wait)
 	} else {
 		env.StopTimer(nodes.Timer{})

@@ -33,5 +33,5 @@ var Table = []*row.Row{
 	&invitationRow,
 }
 
-// Find returns the row of the algorithm that goes by name or has it as an alias.
+// Find returns the row of the algorithm that has the name, or has it as an alias.
 func Find(name string) (*row.Row, error) { return row.Find("scheme", Table, name) }

@@ -29,7 +29,7 @@ var backoffRow = row.Row{
 		"try at once both give up, and each tries again after a random time that doubles with every failure.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			// An attempt costs 2(N-1), and contention has no bound on the attempts of an entry.
+			// An attempt costs 2(N-1) messages, and under contention an entry may take any number of attempts.
 			least := float64(2 * (c.N - 1))
 			cost := always("2(N-1), unbounded if others try", row.Exactly(least), row.Unbounded(0))
 			cost.Saturated, cost.Any = row.Unbounded(least), row.Unbounded(least)
@@ -84,8 +84,8 @@ const mostDoublings = 10
 
 // backoff is contention for a shared medium, as stations of an Ethernet contend for it (R. M. Metcalfe and
 // D. R. Boggs, "Ethernet: distributed packet switching for local computer networks", CACM 19(7), 1976). A
-// message to all peers stands for what all stations hear (--multicast makes it one publish), and a JAM for
-// the collision.
+// message to all peers stands for what all stations hear (with --multicast, one published message), and a JAM
+// for the collision.
 //
 // To enter, a node tells all peers of its attempt. A peer that neither tries nor is inside answers CLEAR; any
 // other peer answers JAM, even if its own attempt is later. With CLEAR from all the node enters; with a JAM
@@ -101,10 +101,10 @@ const mostDoublings = 10
 // attempt would have begun before the other. Answers name the attempt, and an attempt the incarnation of the
 // node, so no answer to an earlier attempt counts. This assumes nothing about time or order.
 //
-// Progress is by chance, and has no bound: the fewer others try, the likelier an attempt is the only one,
-// and the longer the failures, the fewer try. A node that has just left tries again at once, while the
-// others wait for longer and longer: one node may enter many times in a row (the capture effect of
-// Ethernet).
+// Progress is by chance, and has no bound: the fewer nodes try at a time, the likelier an attempt succeeds,
+// and the more attempts have failed, the fewer nodes try at a time. A node that has just left tries again at
+// once, while the others wait for longer and longer: one node may enter many times in a row (the capture
+// effect of Ethernet).
 type backoff struct {
 	slot, retry time.Duration
 	number      uint64    // of our latest attempt

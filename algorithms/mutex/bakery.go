@@ -136,7 +136,7 @@ const (
 	bakeryPicks              // reads all numbers, its hand raised
 	bakeryHands              // waits until hands are down
 	bakeryWaits              // waits for the peers ahead
-	bakeryClaims             // claims to be first, if the priority is not that of numbers
+	bakeryClaims             // claims to be first: only with a priority other than numbers
 	bakeryInside
 )
 
@@ -182,7 +182,7 @@ func (b *bakery) Timeout(env *nodes.Env, t nodes.Timer) {
 	case t == bakeryRetry:
 		b.tryAgain(env)
 		return
-	case b.step == bakeryWaits && b.giveUp == 0: // with give-up, all are read, to find the dead at once
+	case b.step == bakeryWaits && b.giveUp == 0: // with --give-up, all are read, to find all dead peers
 		b.asked, b.some = b.last(), true
 		b.read(env, b.asked)
 	default:

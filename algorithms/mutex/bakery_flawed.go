@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Two broken forms of the bakery. They show what each of its rules is for, and that the checks detect when
-// it is missing.
+// Two broken forms of the bakery. They show what two of its rules are for, and that the checks detect when
+// one of them is missing.
 
 // bakery-no-choosing is the bakery in which no node raises its hand. It is not safe. A node reads the
 // numbers of all and does not have its own yet. Another takes the same number, sees no lower one, and
@@ -38,7 +38,7 @@ var bakeryNoChoosingRow = row.Row{
 		under(starves|blocks, "a node stuck while it takes a number stops only itself (P), and one stuck "+
 			"with its number stops all (B)", "each-in-turn", "lost-reply", "restarts",
 			"amnesia")),
-		bakeryFaults), "two nodes with the same number are both let in (X), without any fault"),
+		bakeryFaults), "two nodes with equal tickets are both let in (X), without any fault"),
 }
 
 // bakery-ties is the bakery without a common rule for ties: each node takes itself to be first. It is not
@@ -54,7 +54,7 @@ var bakeryTiesRow = row.Row{
 		Identities: bakeryRow.Mutex.Identities,
 	},
 	Flaw:   &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}},
-	Faults: orBreaks(bakeryFaults, "two nodes with the same number are both let in (X), without any fault"),
+	Faults: orBreaks(bakeryFaults, "two nodes with equal tickets are both let in (X), without any fault"),
 }
 
 // bakerySpec returns the Spec of a form of the bakery that lacks a rule.

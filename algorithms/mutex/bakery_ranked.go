@@ -62,13 +62,13 @@ type bakeryRanked struct {
 	ahead  nodes.Set // peers that were read and keep us waiting
 }
 
-// A bakeryStanding is in the low bits of a node's variable; its number is in the others.
+// A bakeryStanding is in the low bits of a node's variable; the node's number is in the other bits.
 type bakeryStanding uint64
 
 const (
 	standsOutside bakeryStanding = iota
 	standsWaiting
-	standsFirst // claims that nobody comes before it, or is inside
+	standsFirst // is inside, or claims that nobody comes before it
 
 	standingBits = 2
 )

@@ -13,11 +13,11 @@ import (
 // How the nodes of the bakery read the variables of their peers.
 //
 // Along a tree, as D. W. Jones describes it, replies are merged on the way to the root, which reads. To take
-// a number it needs the highest of all, so a node tells its parent the highest that it knows; hands
-// likewise, where 1 is raised. While it waits, it is told the lowest number that is not 0: if that is not
-// ahead, nobody is. Each child tells of only one peer that is ahead or has its hand up. The root reads these
-// alone until they no longer keep it waiting, and then all again: merged values hide others, so only a read
-// of all can show that nobody is in the way.
+// a number it needs the highest of all, so a node tells its parent the highest that it knows; hands are
+// merged likewise, since a raised one is 1 and any other is 0. While it waits, it is told the lowest number
+// that is not 0: if that is not ahead, nobody is. Each child tells of only one peer that is ahead or has its
+// hand up. The root reads these alone until they no longer keep it waiting, and then all again: merged values
+// hide others, so only a read of all can show that nobody is in the way.
 
 // rereading is the cost of an algorithm that reads a variable again and again until it may go on. alone is
 // the cost of a single request without others.
@@ -41,9 +41,9 @@ var (
 
 const (
 	together = "together"   // a step reads all peers at once
-	oneByOne = "one-by-one" // in the order of their IDs
+	oneByOne = "one-by-one" // a node reads one peer after the other, in the order of their IDs
 	byTree   = "tree"       // along a binary tree; values are merged on the way up
-	byLine   = "line"       // along a line, as along a tree
+	byLine   = "line"       // along a line of nodes; values are merged as along a tree
 )
 
 // threeReads returns claims on the cost of single requests, which is the same however variables are read.
@@ -63,7 +63,7 @@ func readsOfAll(variables int) row.Identity {
 		func(c nodes.Config) int { return variables * peers(c) })
 }
 
-// first returns the peer that is read first, one by one; None: all are read at once.
+// first returns the peer that is read first if peers are read one by one; None: all are read at once.
 func (b *bakery) first(env *nodes.Env) nodes.ID {
 	if b.reads == oneByOne {
 		return b.after(env, nodes.None)

@@ -68,7 +68,7 @@ func nobodyHolds(_, _ nodes.ID) bool { return true }
 // entrant lacks. lacks reports whether a node lacks a peer's permission at first.
 func lacking(c nodes.Config, alone bool, lacks func(id, peer nodes.ID) bool) row.EntryCost {
 	if !alone {
-		return nil // a waiting node may have to ask again for what it had
+		return nil // a waiting node may have to ask again for a permission that it had
 	}
 	entries, last := 0, make([]int, c.N) // by node: the number of its last entry; 0: it has not entered
 	return func(entrant nodes.ID) (messages int) {
@@ -92,10 +92,10 @@ func lacking(c nodes.Config, alone bool, lacks func(id, peer nodes.ID) bool) row
 // an earlier request, it gives back the peer's permission, and asks for it again at once: otherwise it would
 // wait for a reply that nobody owes.
 //
-// Mutual exclusion: of two nodes, at most one has the permission of the other. A reply carries it, and its
-// sender then lacks the receiver's. A node inside has the permission of every peer, and keeps it until it
-// leaves. If both lack it, as at first, both ask, and the later request is put off. That holds for any links
-// if copies are recognized: otherwise an old request would be answered twice, and both have the permission.
+// Mutual exclusion: of two nodes, at most one has the permission of the other. A reply carries a permission,
+// and its sender then lacks the receiver's. A node inside has the permission of every peer, and keeps it
+// until it leaves. If both lack it, as at first, both ask, and the later request is put off. That holds for
+// any links if copies are recognized: otherwise an old request would be answered twice, and both have one.
 //
 // At first nobody has a permission here, so that a node that comes up again without memory can begin in the
 // same way. That is still not safe: its next request can overtake a reply of its earlier life.

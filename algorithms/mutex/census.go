@@ -8,9 +8,9 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A census is a node's part in censuses by epochs. A census finds out what is left after a loss: of a token,
-// of a coordinator. The epochs are numbers, 0 at first. A node that suspects a loss begins a census: it
-// takes a new epoch, above all that it has heard of, and asks all clients. Each answers with a report, and
+// A census is a node's part in an algorithm's censuses. A census finds out what is left after the loss of a
+// token or of a coordinator. The epochs are numbers, 0 at first. A node that suspects a loss begins a census:
+// it takes a new epoch, above all that it has heard of, and asks all clients. Each answers with a report, and
 // promises to ignore lower epochs from then on; it saves the promise before it answers. The census is
 // complete when a majority of the clients has answered, the asker among them, and every client that the
 // asker's failure detector does not suspect. A node that hears of a higher epoch abandons its own census.
@@ -41,8 +41,8 @@ import (
 //
 // Asks are repeated until they are answered, so messages may be lost, doubled and late.
 type census[Report any] struct {
-	epoch     uint64 // promised: lower ones are ignored
-	open      bool   // we ask, in the epoch asked
+	epoch     uint64 // the promised epoch: lower ones are ignored
+	open      bool   // our census, or our joining, goes on
 	asked     uint64 // the epoch that we ask for; 0: we ask in order to join
 	joining   bool   // we are up again, and take no part yet
 	forgot    bool   // we have lost our promise
@@ -54,7 +54,7 @@ type census[Report any] struct {
 
 type (
 	censusAsk struct { // asks for a report
-		Epoch uint64 // to be promised; 0: the sender wants to join
+		Epoch uint64 // the epoch to promise; 0: the sender wants to join
 		Life  uint32 // the incarnation of the sender
 	}
 	censusAnswer[Report any] struct { // answers a censusAsk
@@ -135,7 +135,7 @@ func (c *census[R]) recover(env *nodes.Env, saved nodes.Message) {
 		return
 	}
 	c.forgot = false
-	c.raise(env, max(c.epoch, uint64(env.Incarnation()))) // no other client knows our promise
+	c.raise(env, max(c.epoch, uint64(env.Incarnation()))) // there is no other client that knows our promise
 }
 
 // begin begins a census, with our own report, and reports whether it is complete. It must not be called
@@ -289,7 +289,7 @@ func retryTime(c nodes.Config) time.Duration { return 2 * c.Duration(retryOption
 func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | serial }
 
 // epochsOf returns how to read the epoch from a fence number. An epoch has only one token, coordinator or
-// view: one says which.
+// view: the argument names it.
 func epochsOf(one string) row.Epochs {
 	return row.Epochs{One: one,
 		Of: func(c nodes.Config, fence uint64) uint64 { return fence >> serialBits(c.N) }}

@@ -35,8 +35,8 @@ var deliveryOption = nodes.Option{
 	Default: "arrival",
 }
 
-// tells reports whether clients tell each other that they have asked, causally whether requests are
-// delivered in causal order, and byArrival whether they are not.
+// tells reports whether clients tell each other that they have asked, causally whether requests are delivered
+// in causal order, and byArrival whether in the order of their arrival.
 func tells(c nodes.Config) bool     { return c.Value(deliveryOption) != "arrival" }
 func causally(c nodes.Config) bool  { return c.Value(deliveryOption) == "causal" }
 func byArrival(c nodes.Config) bool { return !causally(c) }

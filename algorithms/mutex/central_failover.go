@@ -75,9 +75,9 @@ var centralFailoverRow = row.Row{
 // in the order in which they were made. Nothing else is needed: lost, late or doubled messages and clients
 // that restart without memory do no harm.
 //
-// Progress: once the detector is right and a majority is up, the lowest live client begins a census unless
-// the coordinator serves, and nobody else does; each message is repeated until it has had its effect. In a
-// minority no census is complete, and a coordinator that suspects half of the clients grants no more.
+// Progress: once the detector is right and a majority is up, the lowest live client, and no other, begins a
+// census unless the coordinator serves; each message is repeated until it has had its effect. In a minority
+// no census is complete, and a coordinator that suspects half of the clients grants no more.
 type failover struct {
 	census[failoverReport]
 	follower

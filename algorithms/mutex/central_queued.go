@@ -97,7 +97,7 @@ type (
 type repeater struct {
 	retry   time.Duration
 	ticking bool
-	last    uint64 // the number that was open at the last tick
+	last    uint64 // the number of what was to be repeated at the last tick
 }
 
 func repeaterOf(c nodes.Config) repeater { return repeater{retry: c.Duration(retryOption)} }
@@ -114,7 +114,7 @@ func (r *repeater) tick(env *nodes.Env) {
 }
 
 // again handles the end of the timer. open says whether there is something to repeat, number identifies it.
-// again reports whether the same number was open at the last tick.
+// again reports whether the same number was to be repeated at the last tick.
 func (r *repeater) again(env *nodes.Env, open bool, number uint64) bool {
 	if r.ticking = false; !open {
 		return false

@@ -52,8 +52,8 @@ const undisturbed = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCr
 	nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing | nodes.Majority |
 	nodes.ServersUp
 
-// counts is an identity of message counts, made from its text: sums of kinds and of entries with =, <= or >=
-// between them. A factor in parentheses has its value from factors, in their order.
+// counts is an identity of message counts, made from its text: two sums of message kinds and entries, with =,
+// <= or >= between them. The values of the factors in parentheses are in factors, in the same order.
 func counts(says string, factors ...func(nodes.Config) int) row.Identity {
 	return row.Identity{Says: says, Holds: func(c nodes.Config, t row.Tally) bool {
 		var sums [2]uint64

@@ -83,7 +83,7 @@ var behindToken = slices.Concat(
 		"(B), and otherwise nodes behind it (P)", comebacks...),
 )
 
-// without returns the cells without the one of a fault that an algorithm does not have.
+// without returns the cells except the one of a fault that cannot hit the algorithm.
 func without(fault string, cells []row.FaultCell) []row.FaultCell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c row.FaultCell) bool { return c.Fault == fault })
 }

@@ -21,7 +21,7 @@ type grantQueue struct {
 type claim struct {
 	Client nodes.ID
 	Number uint64
-	Stamp  uint64 // sorts requests that the coordinator learns of by reports
+	Stamp  uint64 // the order of requests that the coordinator learns from reports
 }
 
 // grantQueueOf returns the empty queue of n clients.

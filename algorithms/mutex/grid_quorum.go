@@ -14,8 +14,8 @@ import (
 //
 //   - If a node asks itself, any two quorums meet where the row of one crosses the column of the other, so
 //     it is safe. But two that ask at the same time each have their own ACK, and wait for the other's.
-//   - The notes do not say whether a node is in its own row and column. If it does not ask itself, the
-//     quorums of two neighbours in a grid of two rows do not meet, nor do the quorums of two nodes.
+//   - The notes do not say whether a node is in its own row and column. If it does not ask itself, two nodes
+//     of one column have disjoint quorums in a grid of two rows, and so have the nodes of a cluster of two.
 //
 // Any number of nodes forms a grid, of as many rows as its largest divisor up to its square root; a prime
 // number of nodes is a single row, in which all are asked.

@@ -80,8 +80,8 @@ type lamport struct {
 // one, which its sender may not have received.
 type (
 	lamportRequest struct{ Clock uint64 } // asks to enter, stamped Clock
-	lamportAck     struct{ Clock uint64 } // has queued the request stamped Clock
-	lamportRelease struct{ Clock uint64 } // is done with the request stamped Clock
+	lamportAck     struct{ Clock uint64 } // the sender has queued the request stamped Clock
+	lamportRelease struct{ Clock uint64 } // the sender is done with its request stamped Clock
 )
 
 func (l *lamport) Request(env *nodes.Env) {

@@ -34,8 +34,8 @@ var maekawaRow = row.Row{
 			return cost
 		},
 		Symbols: []row.Symbol{quorumSymbol},
-		// It promises no bound: an arbiter serves the lowest stamp first, and a node that few have asked has a
-		// low clock, which rises by one with each of its own requests.
+		// There is no bound on how often others enter first: an arbiter serves the lowest stamp first, and a node
+		// that few have asked has a low clock, which rises by one with each of its own requests.
 		//
 		// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
 		// request comes after all that it has received, so as its own arbiter it answers with LOCKED or

@@ -40,7 +40,7 @@ var majorityRow = row.Row{
 			}
 		},
 		Symbols: []row.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
-		// It promises no bound, for the same reason as Maekawa's.
+		// There is no bound on how often others enter first, for the same reason as in maekawa.
 		Identities: []row.Identity{
 			counts("request = (K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
 			counts("release = request"),
@@ -109,7 +109,7 @@ func moreThanHalf(n int) int { return n/2 + 1 }
 // half; to leave it gives them back, and withdraws its request from the others. If votes are split, so that
 // no node has enough, they are given back to the request with the best stamp. Nodes do that as in Maekawa's
 // algorithm; here all majorities are quorums. A node takes the first majority whose votes come, rather than
-// one fixed beforehand, so it does not miss a minority that does not answer.
+// one fixed beforehand, so it can do without a minority that does not answer.
 //
 // Mutual exclusion holds because any two majorities have a node in common, which lends its vote to one node
 // at a time.

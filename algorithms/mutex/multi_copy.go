@@ -22,7 +22,7 @@ var multiCopyRow = row.Row{
 		"ICCI 1991; the rules are derived from Ricart and Agrawala's (CACM 24(1), 1981), with counts of copies",
 	Summary: "A node asks every peer for m of M copies; each peer replies how many it takes first, and the " +
 		"node enters when m remain; a leaving node tells its peers.",
-	// No Bypass: later requests that leave an earlier one its copies may enter beside it again and again.
+	// No Bypass: peers whose later requests leave a waiting node its copies may enter again and again before it.
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			least := row.Exactly(float64(2 * (c.N - 1)))
@@ -92,7 +92,7 @@ type (
 		Clock uint64
 		Takes int
 	}
-	copiesFreed struct{ Clock uint64 } // says that these copies are free
+	copiesFreed struct{ Clock uint64 } // says that the copies taken before request Clock are free
 )
 
 func (c *multiCopy) Request(env *nodes.Env) {

@@ -98,7 +98,7 @@ type neilsenMizuno struct {
 	last   nodes.ID // the neighbour on the way to the node that asked last; None: we have
 	next   nodes.ID // gets the token after us; None: nobody has asked for it yet
 	has    bool     // the token is here
-	wants  bool     // our client waits or is inside; HOLDING if it does not and the token is here
+	wants  bool     // our client waits or is inside; HOLDING is: the token is here, and wants is false
 	serial uint64   // of the token when it was last here, or was sent from here
 }
 

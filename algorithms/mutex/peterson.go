@@ -54,7 +54,7 @@ var petersonExclusion = &row.Exclusion{
 		least, most := 10*matches(c, 0), 10*matches(c, nodes.ID(c.N-1))
 		cost := always("10 log2 N, plus 2 for each repeated read", row.Between(float64(least), float64(most)),
 			row.Unbounded(2))
-		// A client that finds the other to be the last need not read whether it is interested.
+		// A client that reads that the other side is the last need not read whether that side is interested.
 		cost.Saturated = row.Unbounded(float64(least) / 10 * 8)
 		cost.Any = cost.Saturated
 		return cost
@@ -115,7 +115,7 @@ type peterson struct {
 	reread    time.Duration
 	reordered bool   // the last side is written before the interest
 	buffered  bool   // it does not wait until writes are done
-	match     uint32 // of the tree: 1 is the root
+	match     uint32 // the number of the match in the tree: 1 is the root
 	side      uint32 // ours in the match: 0 or 1
 	client    register.Client
 	step      petersonStep

@@ -56,7 +56,7 @@ func (p priority) before(s, t stamp) bool {
 type ranking struct {
 	by    priority
 	known uint64 // byStamp: the highest number seen or used; byLongestAgo: how many requests we know of
-	last  uint64 // byID, byFewest: how many requests we have made; byLongestAgo: known, when we left
+	last  uint64 // byID, byFewest: how many requests we have made; byLongestAgo: the value of known when we left
 }
 
 // next returns the number of our next request.
@@ -79,13 +79,13 @@ func (r *ranking) hear(number uint64) {
 	case byStamp:
 		r.known = max(r.known, number)
 	case byLongestAgo:
-		// Nodes read no clocks. But all hear of all requests, so a node that knew of more has left later,
-		// apart from requests on their way.
+		// Nodes read no clocks. But all hear of all requests, so a node that knew of more requests when it left has
+		// left later, apart from requests on their way.
 		r.known++
 	}
 }
 
-// meet records the number of a peer's request, or the last that it left with.
+// meet records a peer's number: that of its request or, outside, the number that it left with.
 func (r *ranking) meet(number uint64) {
 	if r.by == byLongestAgo {
 		r.known = max(r.known, number+1)

@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A quorum system gives each node a set of nodes to ask, such that any two sets meet, each node is
-// in its own, and all have one size:
+// A quorum system gives each node a set of nodes to ask, such that any two sets meet, each node is in its own
+// set, and all sets have one size:
 //
 //   - "grid": the nodes form a square, and a node asks its row and its column, itself included
 //     (without itself the quorums of a 2x2 grid do not even meet). For square n, 2√n-1 nodes.

@@ -26,7 +26,7 @@ var raymondRow = row.Row{
 			far := float64(diameter(c))
 			cost := always("2D at most, about 4 saturated",
 				row.Between(0, 2*far), row.Between(min(1, far), far))
-			cost.One = row.Exactly(0) // it keeps the privilege
+			cost.One = row.Exactly(0) // the only node that asks keeps the privilege
 			return cost
 		},
 		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},

@@ -22,7 +22,7 @@ var raymondKRow = row.Row{
 	Source: "Raymond, A distributed algorithm for multiple entries to a critical section, IPL 30(4), 1989",
 	Summary: "Ricart and Agrawala's algorithm for a resource of k units: a node enters when all but k-1 peers " +
 		"have replied.",
-	// No Bypass: a peer whose reply is not needed may enter again and again beside a node that waits.
+	// No Bypass: a peer whose reply is not needed may enter again and again while a node waits.
 	Mutex: &row.Exclusion{
 		Symbols: []row.Symbol{{Name: "k", Says: "units", Value: nodes.Config.Capacity}},
 		Cost: func(c nodes.Config) row.Cost {

@@ -16,8 +16,8 @@ type regeneratedToken struct{ Epoch, Sent, Grants uint64 } // in its epoch: how 
 // once, since its own token is of that epoch then. Copies are dropped, as they were sent no more often than
 // the last token that a node had.
 //
-// With a perfect failure detector one token can be used. When an epoch is complete no live node heeds lower
-// ones any more (census, 3), so a token of a lower epoch, here or on its way, is of no use. Nor is any node
+// With a perfect failure detector only one token can be used. When an epoch is complete no live node heeds
+// lower ones (census, 3), so a token of a lower epoch, here or on its way, is of no use. Nor is any node
 // inside by such a token, except perhaps the node that is given the epoch: a node inside has the token, and
 // only the latest holder, of the highest epoch, can be inside, since all others had sent it on. That holder
 // was up, so it has answered, with a later token than all others; it sends the new one on when it leaves.
@@ -76,8 +76,8 @@ func (r *regeneration[R]) usable() bool {
 	return r.here && r.token.Epoch == r.census.epoch && !r.census.joining
 }
 
-// enter lets our client in by the token that is here. It returns false if the numbers of its epoch are used
-// up.
+// enter lets our client in by the token that is here. It returns false if the fence numbers of its epoch are
+// used up.
 func (r *regeneration[R]) enter(env *nodes.Env) bool {
 	if r.token.Grants == mostSerial(env.N()) {
 		return false

@@ -28,7 +28,7 @@ var ricartAgrawalaRow = row.Row{
 		// A peer that has received a request stamps its own later ones higher, so the peer enters at most once
 		// before that request.
 		Bypass: ofStamps,
-		// A waiting peer that lets a request pass asks the sender of that again, and the sender puts the peer off.
+		// A waiting peer that replies to a better request asks the sender again, and the sender puts the peer off.
 		Fewest: func(c nodes.Config) bool { return priorityOf(c) == byFewest },
 		Identities: []row.Identity{
 			unranked(counts("request = (N-1) entries", peers), counts("request >= (N-1) entries", peers)),

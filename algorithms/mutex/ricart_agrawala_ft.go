@@ -25,7 +25,7 @@ var ricartRetryingRow = row.Row{
 		Messages: []nodes.MessageKind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true},
 			{Zero: ricartNack{}}, {Zero: ricartRetry{}}, {Zero: ricartProbe{}}, {Zero: ricartClock{}}},
 		Options: []nodes.Option{giveUpOption, givingUpOption, nackOption},
-		// Acting on silence assumes that answers come in time.
+		// To give up a silent peer is safe only if answers come in time.
 		Safe:      nodes.NoLoss | nodes.NoAmnesia | nodes.Timing,
 		Live:      nodes.Timing,
 		Fenced:    true,
@@ -91,7 +91,7 @@ const (
 	nackAtOnce  = "at-once"  // a peer sends a NACK as soon as it gets the request
 )
 
-// anyTry is the least time between tries with which the first try is answered before the peer is given up.
+// anyTry is the least time between tries with which a peer can answer the first before it is given up.
 func anyTry(c nodes.Config, d nodes.Delays) time.Duration {
 	return 2 * d.Message / time.Duration(triesOf(c))
 }
@@ -158,7 +158,7 @@ type (
 	ricartNack  struct{ Clock uint64 } // the request stamped Clock has come, and has to wait
 	ricartRetry struct{ Clock uint64 } // the request stamped Clock, once more
 	ricartProbe struct{ Clock uint64 } // asks the receiver of the request stamped Clock whether it is still up
-	ricartClock struct{ Clock uint64 } // what a node saves
+	ricartClock struct{ Clock uint64 } // the clock that a node saves
 )
 
 // nextTry is the timer of a node that waits for replies.
@@ -178,7 +178,7 @@ func (r *ricartRetrying) Request(env *nodes.Env) {
 	r.gone.Clear()
 	env.Broadcast(ricartRequest{r.clock})
 	for id := range r.silent {
-		if r.silent[id] > r.giveUp { // a request alone might not be answered at once
+		if r.silent[id] > r.giveUp { // a peer may put off its reply to a request, but answers a probe at once
 			r.silent[id] = r.giveUp
 			env.Resend(nodes.ID(id), ricartProbe{r.clock})
 		}
@@ -251,7 +251,7 @@ func (r *ricartRetrying) answer(env *nodes.Env, from nodes.ID, m ricartRequest, 
 	if again {
 		send = env.Resend
 	}
-	// A node inside defers even an earlier request, of a peer that it gave up.
+	// A node that is inside defers every request, even an earlier one of a peer that it gave up.
 	inside := !r.ours.isZero() && r.awaiting.Empty()
 	if !inside && (r.ours.isZero() || !r.ours.before(stamp{m.Clock, from})) {
 		send(from, ricartReply(m))
@@ -263,7 +263,7 @@ func (r *ricartRetrying) answer(env *nodes.Env, from nodes.ID, m ricartRequest, 
 	}
 }
 
-// rise sets the clock ahead.
+// rise sets the clock to a higher value, and saves it.
 func (r *ricartRetrying) rise(env *nodes.Env, clock uint64) {
 	if clock > r.clock {
 		r.clock = clock

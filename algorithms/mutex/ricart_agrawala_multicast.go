@@ -65,7 +65,7 @@ func (r *ricartMulticast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-// where returns an identity that holds only for some configurations.
+// where restricts an identity to some configurations.
 func where(only func(nodes.Config) bool, i row.Identity) row.Identity {
 	i.Only = only
 	return i

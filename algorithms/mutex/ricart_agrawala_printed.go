@@ -8,7 +8,7 @@ import (
 )
 
 // The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. Each has a row, which is
-// known to be broken, and here to show that the checks detect it.
+// known to be broken, and is here to show that the checks detect it.
 //
 // Its clock can fall: the notes "set highestClock to max(localClock, c)", where localClock is the stamp of
 // the node's own last request. So a late request makes the node forget a later one, which it has permitted,
@@ -69,8 +69,8 @@ func printedExclusion() *row.Exclusion {
 	return &row.Exclusion{Cost: ricartAgrawalaRow.Mutex.Cost, Identities: ricartAgrawalaRow.Mutex.Identities[:2]}
 }
 
-// printedFaults returns the cells of both rows: their own, and the ones that copies change from
-// ricart-agrawala's.
+// printedFaults returns the fault cells of a row: its own cells, the cells for copies, which both rows share,
+// and otherwise the cells of ricart-agrawala.
 func printedFaults(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(beside(slices.Concat(own...), slices.Concat(
 		under(recovers|breaks, "a reply that arrives twice is counted for a peer that has not replied", "copies"),
@@ -101,7 +101,7 @@ func (r *ricartPrinted) Request(env *nodes.Env) {
 	r.need = env.N() - 1
 	env.Broadcast(printedRequest{r.localClock})
 	if r.need == 0 {
-		env.Grant() // there are no peers; as printed no reply would ever grant
+		env.Grant() // without peers no reply comes, and the printed program would wait for ever
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 // j for i.
 //
 // So there is one more rule here, like the rule by which Carvalho and Roucairol (1983) take a permission
-// back. A waiting node that lets a request pass asks its sender again, with the number that it has. Of each
-// peer it counts only the reply to its latest request. Let two nodes be inside, and let the first come
-// before the second. The second gave its reply before it asked, or it asked again after it. In either case
-// the first had asked when that request came, and has put it off until it leaves. The first of the waiting
-// nodes gets all replies in the end; with IDs, high ones may wait for ever.
+// back. A waiting node that lets a request pass asks its sender again, under its old number. A peer's reply
+// counts only if it answers the latest request to that peer. Let two nodes be inside, and let the first come
+// before the second. The second replied to the first before it asked, or it asked again after it had replied.
+// In either case the first had already asked when the second's request came, and puts it off until it leaves.
+// The first of the waiting nodes gets all replies in the end; with IDs, high ones may wait for ever.
 type ricartRanked struct {
 	ranking
 	ours  stamp      // our request; zero while we are neither waiting nor inside
@@ -48,8 +48,8 @@ func newRicart(c nodes.Config) nodes.Machine {
 	return &plain
 }
 
-// ricartCost is the cost of an entry. A request that is let pass makes waiting nodes ask once more.
-// Multicast replies also go to peers that do not wait.
+// ricartCost is the cost of an entry. A waiting node that lets a request pass asks once more. Multicast
+// replies also go to peers that do not wait.
 func ricartCost(c nodes.Config) row.Cost {
 	least := float64(2 * (c.N - 1))
 	if repliesTogether(c) {
@@ -66,7 +66,7 @@ func ricartCost(c nodes.Config) row.Cost {
 	return cost
 }
 
-// unranked is an identity of the algorithm with stamps, and a weaker one with other priorities.
+// unranked joins an identity for priority by stamps with a weaker one for other priorities.
 func unranked(stamps, others row.Identity) row.Identity {
 	return row.Identity{Says: stamps.Says, Holds: func(c nodes.Config, t row.Tally) bool {
 		if priorityOf(c) == byStamp {
@@ -104,7 +104,7 @@ func (r *ricartRanked) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case ricartRequest:
 		if m.Clock <= r.seen[from] {
-			return // a copy
+			return // the request is a copy
 		}
 		number := m.Clock >> rankedAgain
 		if number > r.seen[from]>>rankedAgain {

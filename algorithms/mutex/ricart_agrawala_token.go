@@ -24,8 +24,8 @@ var ricartTokenRow = row.Row{
 	Mutex: &row.Exclusion{
 		Cost:  suzukiKasamiRow.Mutex.Cost,
 		Exact: suzukiKasamiRow.Mutex.Exact,
-		// The token goes round: a node that enters first is between the node that leaves and the one that
-		// waits.
+		// The token goes round in the order of the nodes, so it comes to each other node at most once before it
+		// comes to a node that waits.
 		Bypass:     peers,
 		Identities: suzukiKasamiRow.Mutex.Identities,
 	},
@@ -56,18 +56,18 @@ var ricartTokenRow = row.Row{
 //
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
 // the token counts how often it was sent, and a node drops one that was sent no more often than the last it
-// had. Nobody waits for ever, since the token passes no node that it knows to wait.
+// had. Nobody waits for ever, since the token skips no node that is known to wait.
 type ricartToken struct {
-	requests []uint64 // request, by node: the number of its latest known request; ours is the clock
-	has      bool     // token_present
-	held     bool     // token_held: our client waits or is inside
+	requests []uint64 // by node: number of its latest known request (request in the source; ours: clock)
+	has      bool     // the token is here (token_present in the source)
+	held     bool     // our client waits or is inside (token_held in the source)
 	token    rtToken  // the token; once it has gone only its serial is kept
 }
 
 type (
 	rtRequest struct{ Clock uint64 } // asks for the token, for the Clock-th time
 	rtToken   struct {               // is the token, the privilege to enter
-		Serial uint64   // how often it was sent
+		Serial uint64   // how often the token was sent
 		Served []uint64 // by node: its latest request that was served
 	}
 )
@@ -107,14 +107,14 @@ func (r *ricartToken) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		}
 	case rtToken:
 		if m.Serial <= r.token.Serial {
-			return // a copy
+			return // the token is a copy
 		}
 		r.has = true
 		r.token = rtToken{m.Serial, slices.Clone(m.Served)}
 		if r.held {
 			env.Grant()
 		} else {
-			r.pass(env) // we have restarted since we requested it
+			r.pass(env) // we have restarted since we requested the token
 		}
 	default:
 		nodes.Unexpected(r, m)

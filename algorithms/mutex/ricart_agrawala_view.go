@@ -25,7 +25,7 @@ var ricartViewRow = row.Row{
 		Options: []nodes.Option{retryOfTurn},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		Safe:    nodes.PerfectDetector,
-		Live:    nodes.Majority | nodes.NoAmnesia, // some nodes may forget, if the others are a majority
+		Live:    nodes.Majority | nodes.NoAmnesia, // some nodes may forget their state if the others are a majority
 		Fenced:  true,                             // with fence numbers, exclusion of writes needs no assumption
 		Grace:   func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
 	},
@@ -44,7 +44,7 @@ var ricartViewRow = row.Row{
 			cost.Saturated, cost.Any = row.Unbounded(least), row.Unbounded(least)
 			return cost
 		},
-		Bypass: peers, // in a view, as ricart-agrawala; a node in no view is passed over meanwhile
+		Bypass: peers, // within a view, as in ricart-agrawala; a node outside the view is passed over
 		Fair:   undisturbed,
 		Identities: []row.Identity{
 			counts("request >= (N-1) entries", peers),
@@ -67,10 +67,10 @@ var ricartViewRow = row.Row{
 // the new view until it leaves. A node that has been down or was left out asks for a view that it can be in,
 // once its client wants to enter.
 //
-// With a perfect failure detector two are never inside together. Within a view, that is as without faults: a
-// node that comes up again has no place in the view any more. When a view is complete, all live nodes have
-// promised it, so nobody enters in a lower one any more. A node that entered in a lower one and is still
-// inside is a member, and nobody enters without its reply.
+// With a perfect failure detector two nodes are never inside together. Within a view, this holds as it does
+// without faults: a node that comes up again has no place in the view any more. When a view is complete, all
+// live nodes have promised it, so nobody enters in a lower one any more. A node that entered in a lower one
+// and is still inside is a member, and nobody enters without its reply.
 //
 // The fence number of an entry is the view and its serial number in the view. Each reply tells the serial of
 // the last entry that its sender knows. A node that entered earlier in the view replies after it has left,
@@ -83,9 +83,9 @@ type ricartView struct {
 	ricartAgrawala
 	census[viewReport]
 	view    uint64    // the latest view that we were in
-	members nodes.Set // of view
+	members nodes.Set // the members of that view
 	pledged uint64    // the latest view that we have promised since we are up
-	serial  uint64    // of the last entry in the view, as far as we know
+	serial  uint64    // serial number of the last entry in the view, as far as we know
 	wants   bool      // our client waits
 	inside  bool      // our client is inside
 }
@@ -93,20 +93,20 @@ type ricartView struct {
 type (
 	viewRequest struct { // asks to enter, in a view
 		View, Clock uint64
-		Again       bool // it was sent before, and may have been answered
+		Again       bool // the request was sent before, and may have been answered
 	}
 	viewReply struct { // permits the request
-		View, Clock uint64 // those of the request
-		Serial      uint64 // of the last entry in the view, as far as the sender knows
+		View, Clock uint64 // view and clock of the request
+		Serial      uint64 // serial number of the last entry in the view, as far as the sender knows
 	}
 	viewInstall struct { // lists the members of a view
 		View    uint64
 		Members []nodes.ID
 	}
 	viewWanted struct { // asks for a view with the sender in it
-		Epoch, Pledged uint64 // the highest epoch it knows; the epoch that it has promised since it is up
+		Epoch, Pledged uint64 // the highest epoch that the sender knows; the sender's latest promise since it is up
 	}
-	viewReport struct{} // is empty: a new view needs to know only the nodes that answered
+	viewReport struct{} // is empty: a new view depends only on which nodes have answered
 )
 
 // noView is the promise of a node that has come up again.
@@ -152,7 +152,7 @@ func (r *ricartView) proceed(env *nodes.Env) {
 	r.enter(env)
 }
 
-// enter enters once no reply is missing.
+// enter lets our client in if no reply is missing.
 func (r *ricartView) enter(env *nodes.Env) {
 	switch {
 	case !r.awaiting.Empty():

@@ -44,7 +44,7 @@ var semaphoreRow = row.Row{
 		{Figure: row.ClientDelayHops, Source: "a P and its reply", Load: "sequential", Sizes: nine,
 			Value: exactly(2)},
 	},
-	// With three units, the default number.
+	// These cells are for three units, the default number.
 	Faults: withoutTimeouts(
 		under(recovers, "the server does not wait for clients that are not inside, and the other units stay in "+
 			"use", "dead-idle", "dead-waiter"),
@@ -79,8 +79,8 @@ var semaphoreRow = row.Row{
 
 type (
 	semaphoreP     struct{ Number uint64 }         // asks for a unit, for the Number-th time
-	semaphoreReply struct{ Number, Serial uint64 } // gives a unit to P Number, as the Serial-th reply of all
-	semaphoreV     struct{ Serial uint64 }         // gives the unit of reply Serial back
+	semaphoreReply struct{ Number, Serial uint64 } // grants the P with this Number; Serial counts all replies
+	semaphoreV     struct{ Serial uint64 }         // gives back the unit of the reply with this Serial
 )
 
 // A semaphoreClient asks the server.
@@ -89,7 +89,7 @@ type semaphoreClient = asker[semaphoreP, semaphoreReply, semaphoreV]
 // A semaphore is the server.
 type semaphore struct {
 	count  int      // free units
-	serial uint64   // of the latest reply
+	serial uint64   // serial number of the latest reply
 	out    []ticket // the replies whose V has not come: by client, with their serials
 	queue  tickets  // waiting clients
 	seen   latest   // the latest P of each client

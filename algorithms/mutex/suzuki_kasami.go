@@ -48,7 +48,7 @@ var suzukiKasamiRow = row.Row{
 			if c.N == 1 {
 				cost = always(cost.Formula, row.Exactly(0), row.Exactly(0))
 			}
-			cost.One = row.Exactly(0) // it keeps the token
+			cost.One = row.Exactly(0) // the only requester keeps the token
 			return cost
 		},
 		Exact: func(c nodes.Config, _ bool) row.EntryCost { // N-1 requests and the token
@@ -108,7 +108,7 @@ var suzukiKasamiRow = row.Row{
 type suzukiKasami struct {
 	scan  string
 	heard []nodes.ID  // nodes that have asked since we left, in order; only for scanArrival
-	rn    []uint64    // RN, by node; ours numbers our own requests
+	rn    []uint64    // RN: by node, the number of its latest known request
 	has   bool        // the token is here
 	token suzukiToken // the token; once it has gone only its serial is kept
 	wants bool        // our client waits or is inside
@@ -117,7 +117,7 @@ type suzukiKasami struct {
 type (
 	suzukiRequest struct{ Number uint64 } // asks for the token, for the Number-th time
 	suzukiToken   struct {                // is the token, the privilege to enter
-		Serial uint64     // how often it was sent
+		Serial uint64     // how often the token was sent
 		LN     []uint64   // by node: its latest request that was served
 		Queue  []nodes.ID // next receivers
 	}
@@ -137,7 +137,7 @@ func (s *suzukiKasami) Recover(*nodes.Env, nodes.Message) {}
 func (s *suzukiKasami) Request(env *nodes.Env) {
 	s.wants = true
 	if s.has {
-		env.Grant() // a request would wait for a token that is here
+		env.Grant() // the token is here, so no request is needed
 		return
 	}
 	s.rn[env.Self()]++
@@ -159,14 +159,14 @@ func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		}
 	case suzukiToken:
 		if m.Serial <= s.token.Serial {
-			return // a copy
+			return // the token is a copy
 		}
 		s.has = true
 		s.token = suzukiToken{m.Serial, slices.Clone(m.LN), slices.Clone(m.Queue)}
 		if s.wants {
 			env.Grant()
 		} else {
-			s.leave(env) // we have restarted since we requested it
+			s.leave(env) // we have restarted since we requested the token
 		}
 	default:
 		nodes.Unexpected(s, m)
@@ -180,7 +180,7 @@ func (s *suzukiKasami) hear(from nodes.ID, number uint64) {
 	}
 }
 
-// note records the number of a later request.
+// note records the number of a request that is later than all known ones of its sender.
 func (s *suzukiKasami) note(from nodes.ID, number uint64) {
 	if s.rn[from] = number; s.scan == scanArrival {
 		s.heard = slices.DeleteFunc(s.heard, func(id nodes.ID) bool { return id == from })
@@ -211,7 +211,7 @@ func (s *suzukiKasami) order(self nodes.ID) []nodes.ID {
 	}
 }
 
-// cyclicFrom returns n nodes, beginning with first.
+// cyclicFrom returns all n nodes in cyclic order, beginning with the given one.
 func cyclicFrom(first, n nodes.ID) (all []nodes.ID) {
 	for step := range n {
 		all = append(all, (first+step)%n)

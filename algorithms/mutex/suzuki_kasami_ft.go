@@ -22,7 +22,7 @@ var suzukiKasamiFTRow = row.Row{
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		Fenced:  true,
 		Safe:    nodes.PerfectDetector,
-		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, if the others are a majority
+		Live:    nodes.Majority | nodes.NoAmnesia, // some nodes may forget their state if the others are a majority
 		// A waiting node suspects a loss, after the loss timeout at the latest.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
@@ -72,11 +72,11 @@ var suzukiKasamiFTRow = row.Row{
 // The numbers of a node's requests begin with its incarnation, so that they rise though it forgets.
 type suzukiKasamiFT struct {
 	regeneration[suzukiReport]
-	rn       []uint64      // RN, by node; ours numbers our own requests
+	rn       []uint64      // RN: by node, the number of its latest known request
 	served   uint64        // the number of our latest request that was served
-	ln       []uint64      // of the token, while it is here
-	queue    []nodes.ID    // of the token, while it is here
-	pause    time.Duration // until our request is sent again
+	ln       []uint64      // LN of the token, while the token is here
+	queue    []nodes.ID    // queue of the token, while the token is here
+	pause    time.Duration // time until our request is sent again
 	waited   time.Duration // how long we have waited for the token, as a sum of pauses
 	patience time.Duration
 }
@@ -89,9 +89,9 @@ type (
 	}
 	suzukiReport struct {
 		Token          tokenMark
-		Number, Served uint64 // of our requests: the latest, and the latest that was served
+		Number, Served uint64 // numbers of our latest request, and of our latest request that was served
 	}
-	suzukiRenewal struct { // gives its receiver an epoch, for its token or a new one
+	suzukiRenewal struct { // gives its receiver an epoch: for the token that it has, or for a new token
 		Epoch  uint64
 		LN, RN []uint64
 	}
@@ -148,7 +148,7 @@ func (s *suzukiKasamiFT) Suspect(env *nodes.Env, peer nodes.ID) {
 
 func (s *suzukiKasamiFT) Trust(env *nodes.Env, peer nodes.ID) {
 	s.census.trust(env, peer)
-	s.settle(env) // the peer may have been passed over
+	s.settle(env) // the token may be here because it could not be sent to the peer
 }
 
 // Timeout asks again, and takes a census when that has not helped for too long.
@@ -188,7 +188,7 @@ func (s *suzukiKasamiFT) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 		}
 	case censusAnswer[suzukiReport]:
 		s.complete(env, s.census.hear(env, from, m))
-		s.settle(env) // the answer may have ended our joining
+		s.settle(env) // the answer may complete our joining, and so make the token here usable
 	case suzukiRenewal:
 		s.renewed(env, m)
 	default:

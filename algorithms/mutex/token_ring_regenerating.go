@@ -43,7 +43,7 @@ var tokenRingRegeneratingRow = row.Row{
 				return twoRounds(c, nodes.Delays{Message: latency, Hold: hold})
 			}},
 		Cost:   tokenRingRow.Mutex.Cost,
-		Bypass: peers, // this needs Fair: a node that is suspected wrongly is skipped
+		Bypass: peers, // only under the condition Fair, since a node that is suspected wrongly is skipped
 		Fair:   undisturbed,
 	},
 	Faults: withCensus(under(recovers, "the token is made again once a majority has answered",

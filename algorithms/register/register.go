@@ -8,8 +8,8 @@
 //
 // Accesses are tagged. So an answer that is late, or comes twice, is not taken for the answer to a later
 // access; and a write that is late, or comes twice, does not undo a later one of the same writer. A tag
-// begins with the node's incarnation, so this also holds after the node has restarted, as long as the owner
-// has not.
+// begins with the node's incarnation, so this also holds after the node has restarted, unless the owner has
+// restarted, too.
 package register
 
 import "turnstile/nodes"
@@ -130,8 +130,8 @@ func (c *Client) Write(env *nodes.Env, owner nodes.ID, v uint32, x uint64) {
 	env.Send(owner, Write{v, c.tag, x})
 }
 
-// Take returns the value in an answer, or 0 if it answers a Write. It returns false if this client does not
-// wait for the message, which is then to be ignored.
+// Take returns the value in an answer, or 0 for the answer to a Write. It returns false if this client does
+// not wait for the message, which is then to be ignored.
 func (c *Client) Take(from nodes.ID, m nodes.Message) (value uint64, awaited bool) {
 	var v uint32
 	var tag uint64
@@ -154,5 +154,5 @@ func (c *Client) Take(from nodes.ID, m nodes.Message) (value uint64, awaited boo
 // Awaited reports whether an answer is still missing.
 func (c *Client) Awaited() bool { return !c.awaiting.Empty() }
 
-// WaitsFor returns the owners whose answers are missing. The caller may keep and change it.
+// WaitsFor returns the owners whose answers are missing. The caller may keep and change the set.
 func (c *Client) WaitsFor() nodes.Set { return c.awaiting.Clone() }

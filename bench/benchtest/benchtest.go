@@ -27,8 +27,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The test program acts as a node if the variable testNode is set, and as a broker or another process of a
-// run if its argument is one of the other words.
+// The test program acts as a node if the environment variable named by testNode is set, and as a broker or
+// another process of a run if its argument is one of the other constants.
 const (
 	testNode   = "TURNSTILE_TEST_NODE"
 	testBroker = "broker-of-the-test"

@@ -252,7 +252,7 @@ func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error
 	})
 }
 
-// each reports whether the condition is holds for the counts of every running broker.
+// each reports whether the counts of every running broker meet a condition.
 func (b *Brokers) each(ctx context.Context, is func(int, brokerCount) bool) (bool, error) {
 	if len(b.all) <= 1 { // a single broker has no routes
 		return true, nil

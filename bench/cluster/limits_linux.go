@@ -20,8 +20,8 @@ func userLimit() []limit {
 		used: threadsOf(proc, os.Getuid(), os.Getpid()), raise: "ulimit -u %d"}}
 }
 
-// threadsOf returns how many threads a user has, without the threads of the process except. Proc is the file
-// system /proc.
+// threadsOf returns how many threads a user has. It leaves out the process whose ID is given as except. Proc
+// is the file system /proc.
 func threadsOf(proc fs.FS, uid, except int) (total int) {
 	processes, _ := fs.Glob(proc, "[0-9]*/status")
 	for _, path := range processes {

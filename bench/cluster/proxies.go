@@ -143,7 +143,7 @@ func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err er
 	return count, nil
 }
 
-// Bytes returns how many bytes have come to the proxies whose names contain about, on all hosts.
+// Bytes returns how many bytes have come to the proxies whose names contain a text, on all hosts.
 func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err error) {
 	for _, w := range p.workers {
 		var bytes uint64
@@ -446,7 +446,7 @@ func (r *rule) add(f ConnectionFault) {
 	r.stall, r.drop = r.stall || f.Stall, r.drop || f.Drop
 }
 
-// bytes returns how many bytes have come to the proxies whose names contain about.
+// bytes returns how many bytes have come to the proxies whose names contain a text.
 func (s *proxyServer) bytes(about string) (sum uint64) {
 	for name, p := range s.proxies {
 		if strings.Contains(name, about) {
@@ -471,7 +471,7 @@ func (s *proxyServer) report() proxyReport {
 // A line is one direction of a connection through a proxy. It follows the current rule of the proxy.
 type line struct {
 	*proxy
-	answers bool // it carries data from the server to the client
+	answers bool // the line carries data from the server to the client
 }
 
 // A chunk is the data of one read.

@@ -25,7 +25,7 @@ type Resource struct {
 
 // A resourceOrder is an order to a resource process. Exactly one field is set.
 type resourceOrder struct {
-	Start   *broker.Config `json:"start,omitempty"` // how to start its broker; the answer is the URL
+	Start   *broker.Config `json:"start,omitempty"` // how to start the process's broker; the answer is its URL
 	Keep    *host.Share    `json:"keep,omitempty"`  // what to keep, in place of what was kept before
 	TakeOut *takenOut      `json:"take_out,omitempty"`
 	Look    bool           `json:"look,omitempty"` // asks for the progress; the answer is host.Tickets

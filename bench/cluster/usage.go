@@ -53,14 +53,14 @@ type Shares struct {
 	Own    float64 // share of the nodes and the orchestrator
 	Broker float64 // share of the run's own brokers and proxies
 	Others float64 // share of all others, relative to the CPUs that the run may run on, even under a quota
-	Busy   float64 // used share of those CPUs or of the quota, whichever is greater
+	Busy   float64 // used share of the CPUs that the run may use, or of its quota: the greater of the two
 	// BrokerCPU is the CPU time of the brokers and proxies, relative to one CPU.
 	BrokerCPU float64
 	// AllKnown reports whether Busy was measured; OwnKnown, whether Own, Broker and BrokerCPU were.
 	AllKnown, OwnKnown bool
 }
 
-// Between takes note that the reading took from began until u.at, and sets its time half-way between the two.
+// Between sets the time of a reading half-way between its beginning, which is given, and its end.
 func (u *Usage) Between(began time.Time) { u.at = began.Add(u.at.Sub(began) / 2) }
 
 // Since returns the shares since an earlier reading.

@@ -35,7 +35,7 @@ type answer struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// answerLimit is how long a worker may take to answer: much longer than a worker needs that is not stuck.
+// answerLimit is how long a worker may take to answer. A worker that is not stuck needs much less.
 const answerLimit = 20 * time.Second
 
 // StartWorker starts a program with arguments on a host. The program must call ServeOrders.

@@ -82,10 +82,10 @@ type pair struct {
 	baseline, other *Group
 }
 
-// Compare compares two sides, or the groups of one side. Two sides may differ in columns in which each side
-// has a single value, except those in alike. By all other columns, Compare pairs the experiments of the two
-// sides. The groups of one side must agree in all columns except By; if they are grouped by algorithm,
-// options and failure detectors may differ too.
+// Compare compares two sides, or the groups of one side. Two sides may differ in a column in which each side
+// has a single value, unless the column is in alike. Compare pairs the experiments of the two sides by the
+// columns in which a side has several values. The groups of one side must agree in all columns except By; if
+// they are grouped by algorithm, options and failure detectors may differ too.
 func Compare(r Request, sides ...Side) (*Comparison, error) {
 	s, err := r.choose(sides)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *selection) apart(columns []string) string {
 }
 
 // pair makes the pairs: of one side, the first group with each other one; of two sides, the groups that have
-// the same values in the columns apart.
+// the same values in the given columns.
 func (c *Comparison) pair(s *selection, apart []string) error {
 	var order []string
 	rows := map[string][][]*Trial{} // by experiment and group

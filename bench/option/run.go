@@ -23,7 +23,7 @@ import (
 type Run struct {
 	Algorithm string       `yaml:"algorithm"`
 	Config    nodes.Config `yaml:"config"`
-	Resources int          `yaml:"resources,omitempty"` // each has an instance of the algorithm; 0: one resource
+	Resources int          `yaml:"resources,omitempty"` // how many; each has an algorithm instance; 0: one
 	// ResourceNames are the names of the resources, separated by commas; empty: they are numbered.
 	ResourceNames string `yaml:"resource_names,omitempty"`
 
@@ -45,10 +45,10 @@ type Run struct {
 	// twice, but not beyond this limit.
 	WarmupLimit time.Duration `yaml:"warmup_limit,omitempty"`
 	Duration    time.Duration `yaml:"duration"`          // length of the measurement; 0: Entries ends the run
-	Entries     uint64        `yaml:"entries,omitempty"` // all entries, with warm-up; 0: Duration ends the run
+	Entries     uint64        `yaml:"entries,omitempty"` // total, warm-up included; 0: Duration ends the run
 	Trials      int           `yaml:"trials"`
 	Seed        uint64        `yaml:"seed"`
-	Patience    time.Duration `yaml:"patience"`       // how long nothing may move before a check for a stall
+	Patience    time.Duration `yaml:"patience"`       // time without progress before a check for a stall
 	NATS        string        `yaml:"nats,omitempty"` // URL of a running server; empty: the run starts its own
 
 	Trace bool `yaml:"trace,omitempty"` // record all messages, not only the latest

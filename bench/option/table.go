@@ -21,7 +21,7 @@ type Option struct {
 	For         string // kind of runs that have the option: Exclusion or Leaders; empty: all
 	Real        bool   // only runs of processes have the option
 	NoZero      string // error text for the value 0, with advice; empty: 0 is valid
-	Elsewhere   bool   // the flag names a file or a plan, and other code reads it
+	Elsewhere   bool   // the flag names a file or a plan, which other code reads
 	Common      bool   // the short help shows the flag
 
 	// Of returns where a run holds the value: a pointer to an int, uint64, float64, bool, string or duration, or
@@ -384,7 +384,7 @@ var Table = []*Option{
 			Cell: func(r *Run, _ bool) any { return strings.Join(r.FaultTexts(), "; ") }}}},
 }
 
-// known returns the number x if the condition is holds, and otherwise an unknown figure.
+// known returns the number x if a condition holds, and otherwise an unknown figure.
 func known(is bool, x float64) (f figure.Figure) {
 	if is {
 		f = figure.Number(x)
@@ -392,7 +392,7 @@ func known(is bool, x float64) (f figure.Figure) {
 	return f
 }
 
-// given returns the text of a value if the condition is holds, and otherwise "".
+// given returns the text of a value if a condition holds, and otherwise "".
 func given(is bool, value interface{ String() string }) string {
 	if !is {
 		return ""
@@ -424,7 +424,7 @@ func under(load workload.Load) func(*Run) string {
 	}
 }
 
-// count returns a function that returns a number of things as text, or "" if there are fewer than from.
+// count returns a function that writes a number of things as text, or "" if the number is below a limit.
 func count(from int, one, many string, of func(*Run) int) func(*Run) string {
 	return func(r *Run) string {
 		if n := of(r); n >= from {

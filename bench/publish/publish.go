@@ -38,8 +38,8 @@ License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 // private matches a credential in a URL, and a command with an absolute path.
 var private = regexp.MustCompile(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
 
-// Make publishes a set as the folder to, which must not exist, with an archive next to it. It returns an
-// error if a file has private contents, or if [Check] finds a difference.
+// Make publishes a set: it makes a folder named by to, which must not exist, and an archive next to it. It
+// returns an error if a file has private contents, or if [Check] finds a difference.
 func Make(ctx context.Context, known catalog.Table, set *results.Set, to string, histories bool) error {
 	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
 		return err

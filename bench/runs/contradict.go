@@ -53,7 +53,7 @@ func (s *Summary) Contradictions() ([]results.Difference, error) {
 	}
 	text, err := os.ReadFile(s.Folder.File("verdict.txt"))
 	for i := range s.Rows {
-		line := fmt.Sprintf("trial %d: %s: %s\n", s.Rows[i].Trial, s.Verdicts[i].Outcome, s.Verdicts[i].Reason)
+		line := s.verdictLine(i)
 		if err == nil && !bytes.Contains(append([]byte("\n"), text...), []byte("\n"+line)) {
 			c.add("verdict.txt", 0, fmt.Sprintf("it lacks the line that %s gives: %s", results.VerdictFile, line))
 		}
@@ -66,7 +66,7 @@ func (c *contradictions) add(file string, trial int, what string) {
 	c.all = append(c.all, results.Difference{File: file, Trial: trial, What: what})
 }
 
-// has adds a contradiction if the file by gives another figure for trial i than runs.csv.
+// has adds a contradiction if a file gives another figure for a trial than runs.csv.
 func (c *contradictions) has(i int, column results.Column, by string, is figure.Figure) {
 	was := c.Rows[i].Figure(column)
 	if slices.Contains(c.columns, string(column)) && was.String() != is.String() {

@@ -101,7 +101,7 @@ func (r *Record) identity() string {
 	}
 	text, err := yaml.Marshal(about)
 	if err != nil {
-		panic(err) // then run.yaml could not be written either
+		panic(err) // impossible: run.yaml holds the same values
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -351,7 +351,7 @@ func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*s
 	return &fold.Extract, nil
 }
 
-// read makes a fold for the header of the trial's history, and calls from to fill it.
+// read makes a fold for the header of the trial's history, and fills it by the given function.
 func (p *Past) read(ctx context.Context, from func(context.Context, *history.Reader, history.Fold) error,
 	fold func(h history.Header) history.Fold) error {
 	h, err := p.Folder.History(p.Trial)

@@ -116,7 +116,7 @@ func runName(at time.Time, o bench.Options) string {
 // make makes the trials, one after the other, on one site.
 func (r *Run) make(ctx context.Context, s Setup, reserved *site.Reservation) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
-	// If the folder can have no socket, the run is made without it.
+	// If the folder can have no socket, the run is made without one.
 	requests, _ := control.NewServer(r.Folder.Path, trial.StartsLater)
 	defer func() { err = errors.Join(err, requests.End(control.Reply{Refused: "the run is over"})) }()
 	on, err := reserved.Open(ctx, r.Folder.Path)
@@ -180,7 +180,7 @@ func (r *Run) finish(ctx context.Context, t *trial.Trial, trouble error) error {
 	}
 	record := TrialRecord{Seed: t.Seed, Started: t.Started().Round(time.Microsecond).UTC(),
 		Faults: t.CameTo()}
-	if trouble != nil && !errors.Is(trouble, trial.ErrStalled) { // the checks say more about a stall than this
+	if trouble != nil && !errors.Is(trouble, trial.ErrStalled) { // the checks describe a stall better
 		record.Trouble = trouble.Error()
 	}
 	r.Record.Trials = append(r.Record.Trials, record)
@@ -335,7 +335,7 @@ func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*
 		})
 	}
 	group.Wait()
-	told := false // a run of another format was reported; the other runs of a published set have that format too
+	told := false // a LackError was reported; the other runs of a published set mostly have the same error
 	for i, err := range errs {
 		all = append(all, trials[i]...)
 		other := errors.As(err, new(results.LackError))

@@ -174,16 +174,22 @@ func (s *Summary) Outcome() check.Outcome {
 	return worst
 }
 
-// VerdictText prints the verdict of a trial, given its index in Verdicts, with the findings of each check and
-// their witnesses.
-func (s *Summary) VerdictText(i int) string {
-	var b strings.Builder
+// verdictLine returns the outcome of a trial and its reason, with which VerdictText begins.
+func (s *Summary) verdictLine(i int) string {
 	v := s.Verdicts[i]
 	outcome := v.Outcome.String()
 	if v.Uncontended != "" {
 		outcome += " (" + v.Uncontended + ")"
 	}
-	fmt.Fprintf(&b, "trial %d: %s: %s\n", s.Rows[i].Trial, outcome, v.Reason)
+	return fmt.Sprintf("trial %d: %s: %s\n", s.Rows[i].Trial, outcome, v.Reason)
+}
+
+// VerdictText prints the verdict of a trial, given its index in Verdicts, with the findings of each check and
+// their witnesses.
+func (s *Summary) VerdictText(i int) string {
+	var b strings.Builder
+	v := s.Verdicts[i]
+	b.WriteString(s.verdictLine(i))
 	for _, f := range v.Findings {
 		fmt.Fprintf(&b, "  %-12s %-13s %s\n", f.Outcome, f.Check, f.Says)
 		for _, line := range f.Witness {

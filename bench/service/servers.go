@@ -28,7 +28,7 @@ type Servers struct {
 	Package string   // Debian package that has the program
 	// Count returns the number of servers, if other options decide it; nil: see Members.
 	Count func(Values) int
-	// Of returns how a member is started that is another program, such as a proxy between clients and a server.
+	// Of returns how to start a member that runs another program, such as a proxy between clients and a server.
 	// Its result has the same Ports and NoClock. If Of is nil, or returns nil, the member is like the others.
 	Of func(v Values, number int) *Servers
 	// InTurn starts each member only once those before it serve.

@@ -34,8 +34,8 @@ type Setup struct {
 	// or empty. With a key, the brokers of the run speak TLS, too, unless PlainData says that they do not.
 	Control, ControlKey string
 	PlainData           bool
-	// Services returns the program that has a service, with the arguments before client and up. The error says
-	// that no program has it, and what to do.
+	// Services returns the program that has a service, with the arguments before the word "client" or "up". The
+	// error says that no program has it, and what to do.
 	Services func(name string) ([]string, error)
 	// ServerProgram is the path of a service's server program; empty: the one in PATH.
 	ServerProgram string

@@ -22,7 +22,7 @@ type Resource interface {
 
 // A Doubt says by how many units the register of a resource may be wrong.
 type Doubt struct {
-	Resource int // number of the resource, and of its instance: resources come first in a stack
+	Resource int // number of the resource; its instance has the same number in the stack
 	Units    int32
 }
 

@@ -16,15 +16,15 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Options of a service that this package defines: versions on record, and external servers.
+// Options that this package defines for every service: external servers, and the versions to record.
 const (
 	EndpointOption      = "endpoint"
 	ServerVersionOption = "server-version"
 	ClientVersionOption = "client-version"
 )
 
-// ServiceProgram returns the program of the service in a configuration, with its own options. It has no name
-// if the configuration has no service.
+// ServiceProgram returns the program of the service in a configuration, with the options of the service. The
+// program has no name if the configuration has no service.
 func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
 	name := c.Options[foreign.ServiceOption]
 	if name == "" {
@@ -140,7 +140,7 @@ func (s *Service) Of(id nodes.ID, trial string) foreign.Service {
 	return at
 }
 
-// Client returns the configuration of a node with the command of its client, if the run is about a service.
+// Client adds the command of the client to the configuration of a node, if the run is about a service.
 func (s *Service) Client(c nodes.Config) nodes.Config {
 	if s.program.Name == "" {
 		return c
@@ -151,7 +151,7 @@ func (s *Service) Client(c nodes.Config) nodes.Config {
 // Again restarts all of the run's own servers, without their data.
 func (s *Service) Again(ctx context.Context) error { return s.servers.Again(ctx) }
 
-// Watch watches from now on whether the external servers are reachable, if the run is about any.
+// Watch begins to watch whether the external servers are reachable, if the run has external servers.
 func (s *Service) Watch(ctx context.Context) *Endpoint {
 	if s.program.Endpoint == "" {
 		return NoEndpoint()

@@ -30,7 +30,7 @@ type Site struct {
 	tls      *certs.Pair        // certificate of the brokers; nil: no TLS
 	networks []*cluster.Brokers // one or two networks
 	brokerAt []int              // broker of each node on the first network
-	keeper   keeper             // keeps what the clients share
+	keeper   keeper             // keeps the resource that clients share
 }
 
 // programs are the programs of processes, with arguments, as the hosts of a run know them.
@@ -161,14 +161,14 @@ func (s *Site) Reach(id nodes.ID, network int) *host.Broker {
 	if s.tls != nil {
 		b.Pin = s.tls.Pin
 	}
-	if scheme, upstream, found := strings.Cut(b.URL, "://"); found { // scheme nats or, with a certificate, tls
+	if scheme, upstream, found := strings.Cut(b.URL, "://"); found { // nats://, or tls:// with a certificate
 		b.URL = scheme + "://" + s.Proxies.Before(ConnectionName(id, network), upstream)
 	}
 	return b
 }
 
-// FindResource returns where a node reaches what clients share, given the path for the trial: a file, or a
-// broker.
+// FindResource returns the file or the broker at which a node reaches the resource that clients share, given
+// the path for the trial.
 func (s *Site) FindResource(path string) (file string, at *host.Broker) { return s.keeper.find(path) }
 
 // Start starts a process of a node, on its host.
@@ -224,12 +224,12 @@ func (s *Site) Processes() (all []cluster.Process) {
 	return all
 }
 
-// Usage returns the CPU time used by the processes of a run, and by all others on its hosts.
+// Usage returns the CPU time used so far, by the processes of a run and by its hosts as a whole.
 func (s *Site) Usage(carriers, all []cluster.Process) cluster.Usage {
 	began := time.Now()
 	busy, ticks, cpus := s.use()
 	u := cluster.ReadUsage(carriers, slices.Concat(all, s.Agents()))
-	u.Between(began) // the hosts were read at some time since began
+	u.Between(began) // the reading took from began until now
 	u.Add(busy, ticks, cpus)
 	return u
 }

@@ -38,7 +38,7 @@ var compared = []string{
 	"clock: 2, by: 1s, at: 20ms",
 }
 
-// Comparisons is the number of comparisons per row: one for each fault.
+// Comparisons is the number of faults that comparisons go through in turn.
 const Comparisons = 14
 
 // Comparable returns the rows of mutual exclusion. Runs of electors cannot be compared: what electors send
@@ -48,7 +48,7 @@ func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualE
 // Compare makes count comparisons. Each makes a real run and a simulated run under the same fault, with
 // requests one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts
 // differ. It is also wrong if the numbers of entries or of messages of a kind differ, unless messages
-// circulate or timers send them again. The first Comparisons have different faults. Comparable must return
+// circulate or timers send them again. The comparisons go through the faults in turn. Comparable must return
 // some rows. The results are from the real runs.
 func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
 	rows := c.Comparable()

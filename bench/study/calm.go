@@ -28,7 +28,7 @@ type Calm struct {
 // A cell is a run of the grid.
 type cell struct {
 	spec            *row.Row
-	elect, detector string // beside the row; empty: no elector, and the row's own detector
+	elect, detector string // elector and detector beside the row; empty: no elector, and the row's own detector
 	n               int
 	latency, hold   time.Duration
 	load            workload.Workload // has initiators if the row elects
@@ -161,7 +161,7 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	if c.load.Load != workload.One { // under load one, only node 0 enters
 		o.Entries *= uint64(c.n)
 	}
-	turn := 2*c.latency + 10*time.Microsecond // in this time, a token without latency goes round 10,000 times
+	turn := 2*c.latency + 10*time.Microsecond // at zero latency, a token circulates 10,000 times in 10us
 	switch o.Workload.Hold = chance.Constant(c.hold); c.load.Load {
 	case workload.Closed:
 		o.Workload.Think = chance.Constant(turn)
@@ -179,8 +179,8 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	return d.Resolve()
 }
 
-// electionHops is the most messages in a row, per node, that an election takes if its row has no timeouts.
-// Other rows have a grace instead.
+// electionHops is how many message delays an election takes at most, per node, if its algorithm has no
+// timeouts. Other algorithms have a grace instead.
 const electionHops = 64
 
 // String returns the algorithm of a run, its nodes, its load and its latency.

@@ -55,8 +55,8 @@ type Result struct {
 	tried *bench.Tried
 }
 
-// most is how many times a run may be made that shows too little: runs of processes share a machine with
-// others.
+// most is the number of runs that a case may have if its runs show too little. Runs of processes share a
+// machine with other processes.
 const most = 3
 
 // make makes the run of a case, and the runs that the case asks for after it.
@@ -71,7 +71,7 @@ func (e *Experiment) make(ctx context.Context, c *Case) *Result {
 	}, func() bool { return ctx.Err() == nil })
 }
 
-// again makes a case, and the cases that follow by Again while may returns true.
+// again makes the run of a case, and then of the cases that Again returns, while may returns true.
 func again(c *Case, once func(*Case) *Result, may func() bool) (r *Result) {
 	for range most {
 		if r = once(c); c.Again == nil || !may() {
@@ -121,8 +121,8 @@ func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
 }
 
 // run makes count cases, some at a time, and returns their results by number, from 0. If ctx is done, the
-// results of cases not made by then are nil. Progress gets the number of cases made so far, counted from
-// before, and all, their total.
+// results of cases not made by then are nil. For Progress, run takes the number of cases made before
+// this call, and the number of all cases.
 func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	of func(number int) *Case) []*Result {
 	return e.each(ctx, workers, count, before, all, func(number int) *Result {
@@ -130,7 +130,7 @@ func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	})
 }
 
-// each is like run, but calls one for each number, which may make several runs, or no run.
+// each is like run, but calls the function one for each number. A call may make several runs, or no run.
 func (e *Experiment) each(ctx context.Context, workers, count, before, all int,
 	one func(number int) *Result) []*Result {
 	var mu sync.Mutex

@@ -36,7 +36,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	o, rows := option.Defaults(), e.Rows
 	spec := rows[number%len(rows)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
-	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read the seed aloud
+	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // so that the seed is short enough to read aloud
 	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
 	if spec.Detects != "" || spec.GraceOf(spec.Explicit(o.Config)) > 0 {
 		o.Duration = patient
@@ -63,7 +63,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
-	works := studyOf(spec).works // in turn; account if the resource does not support the work
+	works := studyOf(spec).works // they take turns; Account replaces work that the resource does not support
 	o.Workload.Work = works[turn%len(works)]
 	if o.Workload.Work.Check(o.Config.Capacity(), o.Config.Fenced) != nil {
 		o.Workload.Work = workload.Account
@@ -81,10 +81,10 @@ func CheckReceive(r workload.Receive) error {
 	return (&workload.Workload{Receive: r}).CheckReceive(1, measured)
 }
 
-// A run about leaders lasts graces periods, and at least atLeast. A period is how long an election may take.
-// No fault begins in the last two periods. A real run lasts only realGraces periods, since it would take
-// minutes otherwise. Nodes campaign again after calm periods, so that all agree in between and faults hit
-// elections.
+// A run about leaders lasts 15 periods (graces), and at least atLeast. A period is how long an election may
+// take. No fault begins in the last two periods. A real run lasts only 6 periods (realGraces), since it would
+// take minutes otherwise. Nodes campaign again after 1.25 periods (calm), so that all agree on a leader in
+// between and faults hit elections.
 const (
 	graces     = 15
 	realGraces = 6
@@ -97,7 +97,7 @@ func (d *drawn) setDuration(o *bench.Options, spec *row.Row, real bool) (*row.St
 	times := time.Duration(graces)
 	if real {
 		times = realGraces
-		o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms") // bounded, so elections are shorter
+		o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms") // a bounded latency makes elections shorter
 	}
 	if spec.Broken().By != 0 { // a rare failure shows only in long runs
 		times *= 2
@@ -120,7 +120,7 @@ func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stac
 	if spec.Flaw != nil {
 		o.Config.N = spec.Flaw.At.N
 	}
-	if spec.Broken().By != 0 && !real { // then a node may crash between two requests for its vote
+	if spec.Broken().By != 0 && !real { // with this latency, a node may crash between two requests for its vote
 		o.Latency = d.distribution("exponential:1ms")
 	}
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}

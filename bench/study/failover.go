@@ -43,7 +43,7 @@ import (
 type Failover struct {
 	Sweep // Trials is the number of runs per case
 	Cases []*FailoverCase
-	cases []*FailoverCase // by index of their jobs in Cells
+	cases []*FailoverCase // cases[i] is the case of the job Cells[i]
 }
 
 // A FailoverCase is a service with a time to live under a fault, and its runs.
@@ -57,7 +57,7 @@ type FailoverCase struct {
 	LeftOut []*FailoverRun // runs that do not count
 }
 
-// Cases returns the cases of the line.
+// Cases returns a case of the line for each fault and time to live.
 func (l *FailoverLine) Cases(asked []time.Duration) (all []*FailoverCase) {
 	for _, fault := range FailoverFaults {
 		for _, ttl := range l.TTLs(asked) {
@@ -89,7 +89,7 @@ const (
 	noTTL         = 2 * time.Second // the scale of a service without a time to live
 
 	failoverWarmup = 100 * time.Millisecond
-	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
+	failoverSlack  = 500 * time.Millisecond // spare time for a late entry, or for the end of a fault
 	// The leading server is killed or cut off within serverAfter of an entry; the client stays inside for
 	// serverHold, which is longer. The other servers take seconds to elect a leader, under any ttl: NATS up to
 	// nine.

@@ -388,8 +388,8 @@ type Hunted struct {
 	Seconds float64   `json:"seconds"`
 	LateMS  float64   `json:"late_ms"`           // by how much the longest sleep beside the run was too long
 	Refused float64   `json:"refused,omitempty"` // tries that were refused though nobody was inside
-	// Shrunk is the result of the shrunk plan of a finding. Such a plan has two lines in the journal; Shrunk is
-	// in the second.
+	// Shrunk is the result of the plan of a finding after shrinking. A plan that was shrunk has two lines in the
+	// journal; only the second has Shrunk.
 	Shrunk *Hunted `json:"shrunk,omitempty"`
 	Shown  string  `json:"shown,omitempty"` // how often the finding was reproduced
 }
@@ -467,8 +467,8 @@ func (h *Hunt) write(v any) error {
 // A HuntClass is the kind of result of a plan.
 type HuntClass string
 
-// The classes. A busy run would be a finding on an idle machine. Since the machine was late, clients or
-// servers may have been suspended, which no event shows.
+// The classes. A busy run would be a finding on an idle machine. On an overloaded machine, clients or
+// servers may have been suspended without an event that shows it.
 const (
 	HuntValid        HuntClass = "valid"
 	HuntOutside      HuntClass = "outside the model"

@@ -50,8 +50,8 @@ const (
 	hold      = 5 * time.Millisecond
 	think     = "uniform:10ms,30ms"
 	patience  = 500 * time.Millisecond
-	// Time for an election besides the elector's own: failure detectors need some of it, and processes wait for
-	// CPUs.
+	// electing is the time for an election beyond the elector's own time: failure detectors need some of it, and
+	// processes wait for CPUs.
 	electing = 3 * time.Second
 )
 
@@ -174,7 +174,7 @@ func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 }
 
 // expect expects one of the outcomes in the row. The run must show something, and a sound algorithm must not
-// fail inside its model. If the row states no outcomes, only the last of these is expected.
+// fail inside its model. If the row states no outcomes, a run may show anything but such a failure.
 func (c *Cell) expect(r *Result) {
 	switch inside := r.violatedInside(); {
 	case inside != nil:

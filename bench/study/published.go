@@ -33,7 +33,7 @@ type Reproduced struct {
 	Load      workload.Load
 	Published row.Range
 	Measured  float64
-	Error     float64 // standard error of a mean; otherwise zero
+	Error     float64 // standard error if the figure is a mean; otherwise zero
 	Holds     bool    // the figure is judged, and agrees with the published one
 }
 

@@ -28,7 +28,7 @@ type RateSweep struct {
 	Sweep
 	WaitBound time.Duration // bound for the 99th percentile of waits
 
-	done, most int // how many probes are made, and at most will be, for Progress
+	done, most int // for Progress: how many probes were made, and the most that there can be in all
 	searches   [][]*rateSearch
 }
 
@@ -82,9 +82,9 @@ func rateSearchOf(j *bench.Job) search {
 type rateSearch struct {
 	found
 	over   bool               // the search has finished
-	most   int                // how many probes it makes at most
+	most   int                // how many probes the search makes at most
 	probes map[int]*rateProbe // the probes made, by power of RateStep
-	first  *results.Row       // row of runs.csv of its first probe
+	first  *results.Row       // row of the first probe in runs.csv
 	err    error              // why the search has not finished
 }
 
@@ -123,7 +123,7 @@ func (s *RateSweep) judgeProbe(row *results.Row) *rateProbe {
 		p.answer, p.limit = violates, LimitViolation
 	case outcome == check.Inconclusive:
 		p.answer, p.limit = unsure, LimitUnknown
-	case outcome != check.Valid && outcome != check.Overloaded: // nodes were free, but processes were late
+	case outcome != check.Valid && outcome != check.Overloaded: // under-loaded: the processes were late
 		p.answer, p.limit = unsure, LimitUnknown
 		if p.cpu {
 			p.answer, p.limit = fails, LimitCPU
@@ -442,20 +442,20 @@ const (
 	violates // a promise was broken: the search ends
 )
 
-// A search looks for a number from least to most at which a probe passes while it fails at the next. It
-// starts at start, and goes up while probes pass or down while they fail. Its strides double, up to widest.
-// Then it bisects. The answers alone determine the next number.
+// A search looks for a number, from search.least to search.most, at which the probe passes while it fails at
+// the next number. It starts at search.start, and goes up while probes pass or down while they fail. Its
+// strides double, up to search.widest. Then it bisects. The answers alone determine the next number.
 type search struct {
 	least, most, start int
 	stride, widest     int
 	probe              func(at int) answer // may be called twice for a number, with the same answer
 }
 
-// A found is the result of a search. If probes pass up to some number and fail beyond, at is that number.
+// A found is the result of a search. If probes pass up to a number and fail above, found.at is that number.
 type found struct {
-	at      int    // the probe passes at this number; least-1: it passes nowhere
-	next    answer // the answer at the number at+1; passes: at is the greatest number
-	stopped bool   // next is the answer at the number at itself, and ended the search
+	at      int    // greatest number at which a probe passed; search.least-1: no probe passed
+	next    answer // answer of the probe at found.at+1; passes: found.at is search.most
+	stopped bool   // a probe ended the search: found.at is its number, and found.next its answer
 }
 
 // run makes the search.

@@ -43,7 +43,7 @@ type ServiceCase struct {
 type ServiceRun struct {
 	Strict, Fenced row.Outcome // what the run shows, without and with fences; 0: inconclusive, or no fences
 	HasFences      bool
-	Says           string // why the run shows that
+	Says           string // why the run shows the outcome Strict
 	Folder         string // folder of the run
 	Row            results.Row
 	SilenceS       figure.Figure // longest time, in seconds, without an entry or, for electors, without a leader

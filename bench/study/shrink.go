@@ -21,7 +21,7 @@ import (
 type Failure struct {
 	Check   string
 	Outcome check.Outcome
-	Outside bool // an assumption of the algorithm had been broken before
+	Outside bool // an assumption of the algorithm was broken before the failure
 }
 
 // failureOf returns how a run failed.
@@ -43,7 +43,7 @@ type shrunk struct {
 const mostTries = 2000
 
 // Shrink returns the fewest faults of a simulated run that make it fail in the same way, as short and simple
-// as possible. Each fault has its own seed, so it draws the same whichever others are left out. Shrink
+// as possible. Each fault has its own seed, so its random draws do not depend on the other faults. Shrink
 // returns nil if the run is valid.
 func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	first, err := bench.Simulate(ctx, j)
@@ -54,7 +54,7 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	s.Failure, s.Reason, s.From = failureOf(&first.Verdict), first.Verdict.Reason, len(first.Faults)
 	s.Faults = first.Faults
 	for i := range s.Faults {
-		s.Faults[i].Hit = nil // the same fault may hit other victims when others are left out
+		s.Faults[i].Hit = nil // without the other faults, this fault may hit other victims
 	}
 	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
 	shorten(s.Faults, time.Millisecond, s.fails)

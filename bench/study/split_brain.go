@@ -168,9 +168,9 @@ func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 }
 
 // caseOf returns the case of a scheme in a partition. The run is made again if another node led than
-// expected, which then takes the place of the leader in the cuts, or if the cut was too short for the scheme
-// and the user did not set its length. A run of processes is made up to three times. After a violation, no
-// run is made again.
+// expected: that node then takes the place of the leader in the cuts. It is also made again if the cut was
+// too short for the scheme and the user did not set its length. A run of processes is made up to three times.
+// After a violation, no run is made again.
 func (c *SplitBrain) caseOf(x *partition) *Case {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts
@@ -198,7 +198,7 @@ func (x *partition) expected(r *Result) {
 	r.Row, r.Wrong = row, row.Differs
 }
 
-// tooLittle reports whether a run shows too little, and another may show more.
+// tooLittle reports whether a run shows too little, and another run may show more.
 func (c *SplitBrain) tooLittle(x *partition, r *Result) bool {
 	if r.Err != nil || r.Wrong == inOneTerm {
 		return false
@@ -224,11 +224,11 @@ type partition struct {
 	where   string // place of the leader when the cut begins: inMinority, inMajority, or a node of the cuts
 
 	config nodes.Config
-	among  effect.Group // nodes at that place, in the cuts as asked for
+	among  effect.Group // nodes at the place of the leader, in the requested cuts
 	asked  []effect.Cut
 	links  bool     // the cuts do not part the cluster into sides
-	at     nodes.ID // node at the place of the leader, in the cuts as asked for
-	// leader is the node that is expected to lead when the cut begins. In the cuts, leader and at swap places.
+	at     nodes.ID // node at the place of the leader, in the requested cuts
+	// leader is the node expected to lead when the cut begins. In the cuts, it swaps places with partition.at.
 	leader nodes.ID
 	starts nodes.ID     // the only node that campaigns, if any node may win
 	cuts   []effect.Cut // the cuts of the run
@@ -261,7 +261,7 @@ func (c *SplitBrain) cases() (all []*partition) {
 					x.needs += spare
 				}
 				if x.links && c.For == 0 {
-					x.lasts = max(x.lasts, x.needs+Usual) // to show whether a leader stays
+					x.lasts = max(x.lasts, x.needs+Usual) // long enough to show whether a leader stays
 				}
 				x.starts = x.likely()
 				x.expect(x.starts)
@@ -376,7 +376,7 @@ func (x *partition) faults() (all []chaos.Fault) {
 			}
 			var err error
 			if cut, err = effect.ParseCut(strings.Join(words, "/")); err != nil {
-				panic(err) // always valid: a cut with one more side
+				panic(err) // impossible: a valid cut stays valid with more sides
 			}
 		}
 		f.Effect = &effect.Partition{Cut: cut}
@@ -568,7 +568,7 @@ func (x *partition) minority(l *leadership.Fold, cut leadership.Span, row *resul
 	}
 }
 
-// inOneTerm describes a run that is violated under any timing.
+// inOneTerm describes a run in which two nodes led in the same term: a violation, whatever the timing.
 const inOneTerm = "two led in one term"
 
 // compared records where a run differs from the row. If the scheme may have had too little time to do as the

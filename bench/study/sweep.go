@@ -253,7 +253,7 @@ func (s *Sweep) caseOf(name string, trial int, j *bench.Job) *Case {
 		if r.tried == nil || r.run.Record.Trials[0].Interrupted() {
 			return
 		}
-		r.Shown, r.Says = r.Verdict.Shown() // set even if the trial ended early
+		r.Shown, r.Says = r.Verdict.Shown() // Shown and Says are set even if the trial ended early
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.folders[name] = r.run.Folder

@@ -44,9 +44,9 @@ func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
 	return all
 }
 
-// enough is how many plans a row must have before Lacks demands that a third of them stay inside its model,
-// and that one shows its known flaw. Rarely is the latter number for electors whose flaw shows only if a node
-// crashes at a certain point of an election. From many plans on, at most a tenth may be inconclusive.
+// With 20 plans of a row (enough) or more, Lacks demands that a third of them stay inside its model, and that
+// one shows its known flaw. If the flaw shows only when a node crashes at a certain point of an election, the
+// latter takes 60 plans (rarely). Of 200 plans (many) or more, at most a tenth may be inconclusive.
 const (
 	enough = 20
 	rarely = 60
@@ -68,8 +68,8 @@ func enoughOf(row *row.Row) int {
 	return enough
 }
 
-// Lacks returns an error text if the results of a row show too little, or "": fewer than a third of the plans
-// stayed inside the model, no plan showed a known flaw, or too many plans are inconclusive.
+// Lacks returns an error text if fewer than a third of a row's plans stayed inside the model, if no plan
+// showed a known flaw, or if too many plans are inconclusive. Otherwise it returns "".
 func (t *Tally) Lacks() string {
 	switch {
 	case t.Plans >= enough && 3*t.Inside < t.Plans:

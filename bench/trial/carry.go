@@ -40,7 +40,7 @@ func (c *connections) include(p cluster.Process) {
 	c.nodes.follow(p)
 }
 
-// brokers implement members for the brokers of a run.
+// brokers implements the interface members for the brokers of a run.
 type brokers struct{ *connections }
 
 // Up reports whether a broker runs.
@@ -272,9 +272,9 @@ func (c *connections) settled() (bool, error) {
 	return is, err
 }
 
-// subscriptions returns how many subscriptions each broker should know once all nodes for which has is true
-// are subscribed: one for each such node. With multicasts it adds one for each client of this broker, and one
-// for each other broker that has clients.
+// subscriptions returns how many subscriptions each broker should know once the nodes that has() selects are
+// subscribed: one for each such node. With multicasts it adds one for each client of this broker, and one for
+// each other broker that has clients.
 func (c *connections) subscriptions(has func(nodes.ID) bool) []int {
 	all, brokers := 0, c.site.FirstBrokers().Count()
 	own := make([]int, brokers) // number of clients of each broker

@@ -7,7 +7,7 @@ import (
 )
 
 // The counters are read shortly before a fault begins, so that their growth during the fault includes
-// everything that the fault does. At other moments they are read as soon as possible afterwards.
+// everything that the fault does. At other moments they are read as soon as possible after the moment.
 const (
 	countAhead  = 2 * time.Millisecond
 	countWithin = 50 * time.Millisecond // a reading that comes later than this is not recorded

@@ -27,7 +27,7 @@ type faults struct {
 	counts      *messageCounts
 
 	state *chaos.SharedState
-	share func() error // copies the state to hosts that share no memory; nil: no such hosts
+	share func() error // copies the state to hosts that share no memory with this one; nil: no such hosts
 
 	all      []chaos.Fault // all faults of the trial: first the plan's, then injected ones
 	driver   *chaos.Driver // nil until prepare makes it
@@ -52,7 +52,7 @@ func (f *faults) prepare(path string) (err error) {
 	return err
 }
 
-// spread makes follow copy the state of the faults, from now on, to the hosts that do not share it in memory.
+// spread has follow copy the state of the faults to the hosts without shared memory, now and after changes.
 func (f *faults) spread(follow func(*chaos.SharedState, int) error) error {
 	f.driver.Apart()
 	f.share = func() error { return follow(f.state, f.Config.N) }

@@ -287,7 +287,7 @@ func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
 	if fate := l.node.Fate(); !fate.Killed {
 		return fmt.Errorf("%s was to be killed, and ended by itself: %s", l.node.Name(), fate.Says)
 	}
-	if !byTrial { // it is unknown when it was killed, but after its last sign of life
+	if !byTrial { // the node was killed at an unknown time after its last sign of life
 		seen, err := l.node.LastSeen()
 		if err == nil {
 			err = n.broke(nodes.NoCrash)
@@ -308,7 +308,7 @@ func (n *nodeSet) markCrashed(id nodes.ID) error {
 	crashed := history.Event{Kind: history.Crashed, Node: id}
 	if int(id) < n.Config.N {
 		inDoubt, err := n.resource.TakeOut(n.ctx, id, l.incarnation)
-		if f, _ := l.fate(); err != nil && f.Gone { // the register is lost with its process, and the run ends
+		if f, _ := l.fate(); err != nil && f.Gone { // the register is lost with its host, and the run ends
 			inDoubt, err = site.Doubt{Units: int32(n.Config.Capacity())}, nil
 		}
 		if err != nil {
@@ -353,7 +353,7 @@ func (n *nodeSet) restart(id nodes.ID, forget bool) error {
 	}
 	n.pauses.disturbed = true
 	err = n.Add(history.Event{At: n.now(), Kind: history.Restarted, Node: id, Count: l.incarnation})
-	if n.Stack.Forgets(id, forget) { // other nodes may rely on the state that it has lost
+	if n.Stack.Forgets(id, forget) { // other nodes may rely on the state that this node has lost
 		err = errors.Join(err, n.broke(nodes.NoAmnesia))
 	}
 	return err

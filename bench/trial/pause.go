@@ -21,9 +21,9 @@ type pauses struct {
 	longest   time.Duration // how long a process may be suspended
 	turns     map[cluster.Process]uint32
 	since     map[cluster.Process]int64 // when the suspended processes were suspended
-	disturbed bool                      // a process was suspended or resumed since takeDisturbed
+	disturbed bool                      // a process was suspended or resumed since the last takeDisturbed call
 	looked    int64                     // when notice was last called
-	changes   uint64                    // what notice returned then
+	changes   uint64                    // what notice returned when it was last called
 	notice    func() uint64             // counts suspensions and resumptions in the run
 }
 

@@ -77,8 +77,8 @@ func (t *Trial) stallLimit() time.Duration {
 	return limit
 }
 
-// plentyFor returns a number of messages that no entry exceeds. Every node may send some to every other node;
-// a circulating message passes every waiting node in each lap.
+// plentyFor returns a number of messages that no entry exceeds. Every node may send messages to every other
+// node; a circulating message passes every waiting node in each lap.
 func plentyFor(total int, circulates bool) uint64 {
 	if circulates {
 		return 4 * uint64(total)
@@ -143,7 +143,7 @@ func (v *stallDetector) still(s sums) error {
 	case again.quiescent() && !again.open(): // the trial is at rest, which is no stall
 	case again.quiescent():
 		return v.of.stalled(0)
-	case v.missing != again: // nodes have handled all messages before the question; others may be in transit
+	case v.missing != again: // messages that came before the question are handled; others may be in transit
 		v.missing = again
 	case again.open():
 		return v.of.stalled(0)
@@ -151,7 +151,7 @@ func (v *stallDetector) still(s sums) error {
 		return fmt.Errorf("%s sent and never arrived",
 			english.Count(again.sent-again.delivered, "message was", "messages were"))
 	}
-	v.last, v.lastAt = again, v.of.now() // entered stays, so that livelock counts the messages handled since
+	v.last, v.lastAt = again, v.of.now() // v.entered stays, so livelock counts messages since the last entry
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (t *Trial) silent(within time.Duration) (process, why string, err error) {
 // handled since the last entry, in a livelock; otherwise 0.
 func (t *Trial) stalled(messages uint64) error {
 	t.faults.refuse("has stalled: nothing in it moves any more")
-	if err := t.nodes.endpoint.Reached(t.nodes.ctx); err != nil { // without its servers, a run has not stalled
+	if err := t.nodes.endpoint.Reached(t.nodes.ctx); err != nil { // servers out of reach: this is no stall
 		return t.nodes.outOfReach(err)
 	}
 	if err := t.orders.give(host.Order{Do: host.Park}, t.nodes.up()...); err != nil {
@@ -238,7 +238,7 @@ func (t *Trial) stalled(messages uint64) error {
 	arrive := t.now() + int64(5*time.Second) + latency
 	// Messages lost with connections never arrive: stop waiting once counts are quiet.
 	quiet := t.now() + int64(10*tick) + latency
-	for s := t.sums(); (s.unknown || s.sent != s.delivered) && t.now() < arrive; { // no node handles them
+	for s := t.sums(); (s.unknown || s.sent != s.delivered) && t.now() < arrive; { // parked nodes only receive
 		if err := t.nodes.wait(tick); err != nil {
 			return err
 		}

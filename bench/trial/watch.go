@@ -23,7 +23,7 @@ type watch struct {
 	detectorsStopped bool
 
 	dead               []*history.Watched // counters of processes that have ended as expected
-	abandoned, crashed uint64             // requests in dead that never entered, or entered and never left
+	abandoned, crashed uint64             // requests whose clients died before they entered, or died inside
 	lossy              bool               // messages may have been lost uncounted
 }
 
@@ -74,7 +74,7 @@ type sums struct {
 	timeouts                 uint64
 	pending                  int64
 
-	abandoned, crashed uint64 // requests of dead processes that never entered, or entered and never left
+	abandoned, crashed uint64 // requests whose clients died before they entered, or died inside
 	dead               int    // how many processes have ended as expected
 	unknown            bool   // the counters of some host did not come in time, so these sums are too old
 }

@@ -50,7 +50,7 @@ func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // Gilbert ("Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960), all while the link
 // is bad and none while it is good.
 type Losses struct {
-	Rate     Share // used if the two others are 0
+	Rate     Share // used if Worsens and Recovers are 0
 	Worsens  Share // the probability, with each message, that a good link becomes bad
 	Recovers Share // the probability, with each message, that a bad link becomes good
 }

@@ -42,8 +42,8 @@ func (c *Clock) Idle() bool                         { return c.By == 0 && c.Rate
 func (c *Clock) Leaves(time.Duration) time.Duration { return max(0, -c.By) }
 func (c *Clock) ForGood() bool                      { return c.Rate == 0 }
 
-// randomClock draws a fault of the clock of one random client. Resolve names it, and can refuse another fault
-// of that clock: a clock has one rate at a time.
+// randomClock draws a fault of the clock of one random client. Resolve names the client, and can refuse
+// another fault of its clock: a clock has one rate at a time.
 func randomClock(d *Draw) Effect {
 	c := Clock{Who: Target{Word: "random", Many: 1}}
 	if c.Rate = float64(1+d.Below(40)) / 20; d.Below(2) == 0 {

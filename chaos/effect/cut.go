@@ -323,7 +323,7 @@ func (c Cut) write(group func(Group) string) string {
 // MarshalText writes the cut as ParseCut reads it.
 func (c Cut) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText is ParseCut in place. Empty text is the zero Cut.
+// UnmarshalText sets c to the cut that ParseCut reads. Empty text is the zero Cut.
 func (c *Cut) UnmarshalText(text []byte) (err error) {
 	if len(text) == 0 {
 		*c = Cut{}

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// DropAnswer drops one answer of the servers to each of some clients: the nth, by the filter of its fault.
+// DropAnswer drops the nth answer of the servers to each of some clients. The key nth of the fault sets n.
 type DropAnswer struct {
 	plain
 	Who   Target `yaml:"drop-answer"`

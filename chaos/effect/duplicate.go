@@ -18,7 +18,7 @@ var duplicate = Kind{Key: "duplicate", Layer: OfLinks, Says: "messages arrive tw
 
 func (d *Duplicate) Idle() bool { return d.Of == 0 }
 
-// ofCopy is set in the number of a second copy, so that decisions about it do not depend on the first.
+// ofCopy is a bit in the number of a second copy, so that decisions about it do not depend on the first copy.
 const ofCopy = 1 << 63
 
 func (d *Duplicate) Start(at *Place) Link {

@@ -106,8 +106,8 @@ type Key struct {
 	Flag string // name of its flag; empty: the flag is called Name
 	// Value names the value in the help; empty: the type of the value does.
 	Value string
-	// NoZero and NoZeroFlag end the error that refuses a zero, in a plan and by the flag; empty: zero is
-	// allowed.
+	// NoZero is the end of the error about a zero in a plan, and NoZeroFlag of the error about a zero of the
+	// flag; empty: zero is allowed.
 	NoZero, NoZeroFlag string
 }
 
@@ -365,7 +365,7 @@ type Link func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool)
 // A Place tells an effect on links about the run.
 type Place struct {
 	Dice    chance.Dice
-	Beneath nodes.Shaper    // decides without the faults
+	Beneath nodes.Shaper    // decides the fate of packets without the faults
 	Victim  func() nodes.ID // the victim that the run determined, or nodes.None
 	Until   func() int64    // when the fault is healed, in nanoseconds since the run began
 	Second  bool            // the fault is on the second network

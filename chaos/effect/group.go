@@ -86,7 +86,7 @@ func (g Group) Short() string {
 // MarshalText writes the group as ParseGroup reads it.
 func (g Group) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText is ParseGroup in place.
+// UnmarshalText sets g to the group that ParseGroup reads.
 func (g *Group) UnmarshalText(text []byte) (err error) {
 	*g, err = ParseGroup(string(text))
 	return err

@@ -12,8 +12,8 @@ import (
 // hostWord begins a list of hosts.
 const hostWord = "host"
 
-// ParseHosts reads a list of hosts, which count from 0: host 1, host 0-2 or host 0,2. is tells whether the
-// text begins with host.
+// ParseHosts reads a list of hosts, which count from 0: host 1, host 0-2 or host 0,2. It also reports whether
+// the text begins with the word host.
 func ParseHosts(text string) (hosts Group, is bool, err error) {
 	text = strings.TrimSpace(text)
 	list, is := strings.CutPrefix(text, hostWord)

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Draw holds random values for a fault of a random plan. They are drawn before its kind.
+// A Draw holds random values for a fault of a random plan. They are drawn before the kind of the fault.
 type Draw struct {
 	Who    Target
 	Broker nodes.ID

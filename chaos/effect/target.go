@@ -27,7 +27,7 @@ const (
 	AllServers = "servers"
 	// LeadingServer is the server that leads, or is the primary, when the fault begins.
 	LeadingServer = "leader"
-	// ServerOfHolder is the server of the next client to enter: the one that answered it last.
+	// ServerOfHolder is the server that last answered the next client to enter.
 	ServerOfHolder = "of holder"
 )
 
@@ -46,7 +46,7 @@ var TargetWords = []struct {
 	{"waiter", "the next client to request, while it waits", true},
 	{"token", "the next node that a message brings the token", true},
 	{"leader", "the leader when the fault begins; of several, that of the highest term, or the latest; if " +
-		"there is none, the next leader", true},
+		"no node leads, the next leader", true},
 	{"successor", "the client after the next holder, by number", true},
 }
 
@@ -163,7 +163,7 @@ func (t Target) Short() string {
 // MarshalText writes the target as ParseTarget reads it.
 func (t Target) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText is ParseTarget in place.
+// UnmarshalText sets t to the target that ParseTarget reads.
 func (t *Target) UnmarshalText(text []byte) (err error) {
 	*t, err = ParseTarget(string(text))
 	return err

@@ -108,7 +108,7 @@ func split(text string) (all []listed, err error) {
 	return all, nil
 }
 
-// number returns the number of each host in the lists, and notes the names of the named ones.
+// number returns the number of each host in the lists, and notes the name of each host that has one.
 func (p *Placement) number(lists []listed) (map[string]int, error) {
 	numbers, taken := map[string]int{}, make([]bool, len(p.names))
 	for _, l := range lists {

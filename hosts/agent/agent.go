@@ -108,7 +108,7 @@ func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error 
 	}
 	defer func() {
 		service.Stop()
-		conn.FlushTimeout(joinLimit) // once this is done, another agent may take the name
+		conn.FlushTimeout(joinLimit) // after this flush, another agent may take the name
 	}()
 	for name, serve := range map[string]struct {
 		subject string

@@ -121,7 +121,7 @@ type reply struct {
 	Gone   bool         `json:"gone,omitempty"`   // the process to be signalled has ended
 	Folder string       `json:"folder,omitempty"` // folder of a trial on that host
 	Port   int          `json:"port,omitempty"`
-	Counts []byte       `json:"counts,omitempty"` // by node: process number (a varint), and a snapshot
+	Counts []byte       `json:"counts,omitempty"` // of each node: process number (a varint), and a snapshot
 	Uses   map[int]uses `json:"uses,omitempty"`   // by number of the process
 	Busy   uint64       `json:"busy,omitempty"`
 	Ticks  uint64       `json:"ticks,omitempty"`
@@ -146,7 +146,7 @@ type uses struct {
 
 // An event is an event of a process of a run.
 type event struct {
-	Number  uint64 `json:"number"` // events count from 1
+	Number  uint64 `json:"number"` // events are numbered from 1
 	Process int    `json:"process"`
 	Boot    string `json:"boot"`
 

@@ -52,7 +52,7 @@ func (p *remote) take(e *event) {
 			p.onOutput(b)
 		}
 	case e.Ended != nil:
-		e.Ended.Dismissed = p.dismissed.Load() // an end that the agent itself decided is a failure
+		e.Ended.Dismissed = p.dismissed.Load() // false if the agent itself ended the process: a failure
 		p.uses.Store(&e.Ended.Uses)
 		p.end(e.Ended)
 	case e.Failed != "": // the order is lost: the state of the run is unknown

@@ -457,7 +457,7 @@ func (s *session) end(why string, unplanned bool) {
 			p.Release()
 		}
 		if unplanned {
-			a.RunAs.Files(func() error { // the orchestrator, which removes it otherwise, is gone
+			a.RunAs.Files(func() error { // the orchestrator, which usually removes the folder, is gone
 				return os.RemoveAll(filepath.Join(SharedMemory, s.run))
 			})
 		}

@@ -33,7 +33,7 @@ type pending struct {
 }
 
 // NewServer creates the socket in the folder of a run, for this user only, and serves it. The server starts
-// closed: every request gets the reply closed.
+// in the closed state: every request gets the given reply.
 func NewServer(folder string, closed Reply) (*Server, error) {
 	short, done, err := shorten(folder)
 	if err != nil {

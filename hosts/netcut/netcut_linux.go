@@ -33,8 +33,8 @@ func Check() error {
 	return err
 }
 
-// Namespace returns the network namespace of this process, unique over all machines. Two processes with the
-// same one share a network, and no cut separates them.
+// Namespace returns the network namespace of this process, unique over all machines. Two processes in
+// the same namespace share a network, and no cut separates them.
 func Namespace() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -117,7 +117,7 @@ func (d *direction) drop(set *nftables.Set, offset uint32) []expr.Any {
 	}
 }
 
-// Heal ends the cut with an id. It does nothing if that does not exist.
+// Heal ends the cut with an id. It does nothing if there is no such cut.
 func (t Table) Heal(id string) error {
 	c, err := nftables.New()
 	if err != nil {
@@ -145,7 +145,7 @@ func (t Table) Heal(id string) error {
 }
 
 // Clear ends all cuts of the table, also cuts of an earlier process, and deletes the table. It does nothing
-// if that does not exist.
+// if the table does not exist.
 func (t Table) Clear() error {
 	c, err := nftables.New()
 	if err != nil {

@@ -95,7 +95,7 @@ func (c *Config) addRoutes(o *server.Options) {
 		AuthTimeout: 60, NoAdvertise: true, Advertise: AddressAt(o.Host, r.Nowhere),
 		PoolSize:      -1, // no pool: its routes would connect and disconnect one by one
 		WriteDeadline: maxPause,
-		MaxPingsOut:   int(maxPause / (10 * time.Second)), // more than maxPause: a route is pinged every 30 s
+		MaxPingsOut:   int(maxPause / (10 * time.Second)), // at a ping every 30 s, these take longer than maxPause
 		Compression:   server.CompressionOpts{Mode: server.CompressionOff},
 	}
 	for _, peer := range r.Peers {
@@ -143,7 +143,7 @@ func Address(number int) string { return AddressAt(Loopback, number) }
 func AddressAt(host string, number int) string { return net.JoinHostPort(host, strconv.Itoa(number)) }
 
 // CanListenAt returns an error if this program cannot listen on an address with its port, as when another
-// does.
+// program listens there.
 func CanListenAt(address string) error {
 	probe, err := net.Listen("tcp", address)
 	if err != nil {

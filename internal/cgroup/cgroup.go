@@ -138,8 +138,8 @@ func mounts(text string) (found []mount) {
 	return found
 }
 
-// folders returns the mounted folders of a group and its enclosing groups. In a container the group may have
-// its name on the host while only its own folder is mounted.
+// folders returns the mounted folders of a group and its enclosing groups. In a container the group may be
+// named as on the host, while only its own folder is mounted.
 func (m mount) folders(group string) []string {
 	inside, ok := strings.CutPrefix(group, m.root)
 	if m.root == "/" {

@@ -3,8 +3,8 @@ package ddmin
 
 import "slices"
 
-// Reduce returns a part of items that still fails. It no longer fails if at most neighbours adjacent items
-// are left out. fails reports whether some items, in their order, fail; all items together must.
+// Reduce returns a part of items that still fails. It passes if any 1 to neighbours adjacent items of it are
+// left out. fails reports whether some items, in their order, fail; all items together must.
 //
 // It halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing
 // input", IEEE Transactions on Software Engineering 28(2), 2002.
@@ -31,8 +31,8 @@ func Reduce[T any](items []T, neighbours int, fails func([]T) bool) []T {
 	return items
 }
 
-// without leaves out the first sequence of size neighbours, beginning at a multiple of step, such that the
-// rest still fails. It returns nil if there is no such sequence.
+// without leaves out as many adjacent items as size says, from a multiple of step on, and returns the first
+// rest that still fails. It returns nil if there is no such rest.
 func without[T any](items []T, size, step int, fails func([]T) bool) []T {
 	for from := 0; from < len(items); from += step {
 		rest := slices.Concat(items[:from], items[min(from+size, len(items)):])

@@ -22,7 +22,7 @@ func Micros(f figure.Figure) string {
 	})
 }
 
-// Unit returns a suitable unit for us microseconds: its length in microseconds, and its name after a space.
+// Unit returns a suitable unit for a time in microseconds: its length in them, and its name after a space.
 func Unit(us float64) (of float64, name string) {
 	switch {
 	case us >= 999_500:
@@ -122,7 +122,7 @@ func Probability(f figure.Figure) string {
 	return Plain(f, 4)
 }
 
-// shown prints a figure, its value by text, with > if it is a lower bound.
+// shown prints a figure as the function text writes its value, after > if it is a lower bound.
 func shown(f figure.Figure, text func(float64) string) string {
 	x, known := f.Value()
 	switch {

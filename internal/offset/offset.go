@@ -9,7 +9,7 @@
 //
 // If the range of an exchange is disjoint from that of the earlier ones, the host's clock has jumped:
 // CLOCK_MONOTONIC stands still while a machine is suspended, and a virtual machine that is moved may gain
-// time. Then the offset between the last exchange that contradicts it and this one is unknown.
+// time. Between that exchange and the last earlier one with a disjoint range, the offset is unknown.
 //
 // All times are in nanoseconds of the monotonic clock that they are read from.
 package offset
@@ -58,7 +58,7 @@ type Estimator struct {
 
 // A point is the middle of an exchange.
 type point struct {
-	at              int64 // by the reference's clock
+	at              int64 // its time, by the reference's clock
 	sent, returned  int64 // when the exchange began and ended
 	ownLow, ownHigh int64 // the range of the offset by this exchange
 	low, high       int64 // the range of the offset by all exchanges
@@ -251,7 +251,7 @@ const forever = 1 << 60
 // run returns the offset between two jumps, and until when it is known; nil if it is known at no time.
 func (e *Estimator) run(first, last int, from, to int64) (all Pieces, until int64) {
 	a, b := &e.points[first], &e.points[last]
-	// The time of the host's clock at from may convert to an earlier time, by at most the bound.
+	// A reading of the host's clock at the time from may convert to an earlier time, by at most the bound.
 	begin := from - a.bound() - drifted(max(0, a.at-from))
 	if first > 0 {
 		begin = a.returned + a.bound() // from then on, readings are certainly after the jump
@@ -296,7 +296,7 @@ func (e *Estimator) piece(i int) Piece {
 	length := float64(b.at - a.at)
 	p := Piece{From: a.at, Offset: a.offset(), Rate: float64(b.offset()-a.offset()) / length,
 		Bound: max(a.bound(), b.bound())}
-	// Two lines bound the offset on either side, so the largest error is where they meet.
+	// Two lines bound the offset above, and two below, so the largest error is where two of them meet.
 	for _, meet := range []float64{
 		(length + float64(b.high-a.high)/Drift) / 2, (length + float64(a.low-b.low)/Drift) / 2,
 	} {
@@ -331,8 +331,8 @@ func (p *Piece) Sound() bool { return p.Rate > -1 && p.Rate < math.MaxInt32 && p
 type Pieces []Piece
 
 // Reference returns the reference's time when the host's clock shows a time, and the piece of that time.
-// Before the first piece it uses the line of that piece, and in is nil. p must not be empty. Later times of
-// the host give later times of the reference.
+// Before the first piece it uses the line of that piece, but returns a nil piece. p must not be empty. Later
+// times of the host give later times of the reference.
 func (p Pieces) Reference(host int64) (at int64, in *Piece) {
 	i, found := slices.BinarySearchFunc(p, host, func(p Piece, host int64) int {
 		return int(min(1, max(-1, p.From+p.Offset-host)))

@@ -88,7 +88,7 @@ type Fate struct {
 	Heard     time.Time // if Gone: when its host was last heard of
 	Status    int       // its exit status; -1: a signal has ended it
 	How       string    // how it ended in words, with the reason if known
-	Says      string    // How, and the last output of the process
+	Says      string    // the text of How, and the last output of the process
 }
 
 const (
@@ -204,7 +204,7 @@ func (p *Process) Tell(b []byte) error {
 	return nil
 }
 
-// watch waits until the process has ended, and then, for drain at most, until its output is read.
+// watch waits until the process has ended, and then until its output is read, for at most the time drain.
 func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	read := make(chan struct{})
 	go func() {

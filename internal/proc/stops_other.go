@@ -2,5 +2,5 @@
 
 package proc
 
-// nextStop reports nothing: this system does not tell.
+// nextStop reports nothing, since this system does not report stops.
 func nextStop() (pid int, stopped, ok bool) { return 0, false, false }

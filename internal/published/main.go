@@ -26,7 +26,7 @@ import (
 type set struct {
 	name  string
 	about string     // what its README says
-	calls [][]string // each call continues its earlier runs, or writes table
+	calls [][]string // each call continues its earlier runs, or writes the file table
 	table string     // file that a call writes; if it exists, the call is done; empty: no such file
 	split string     // a flag: each call is made once for each value of it, and the tables are joined
 	each  []string   // values of that flag; nil: all algorithms
@@ -106,7 +106,7 @@ func (m *maker) pick(names string) error {
 			continue
 		}
 		readme, _ := os.ReadFile(filepath.Join(folder, s.name, "README.md"))
-		if string(readme) == s.readme(m.commit) { // this commit made it
+		if string(readme) == s.readme(m.commit) { // this commit made the set
 			continue
 		}
 		if s.split != "" && s.each == nil {

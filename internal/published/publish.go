@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"turnstile/results"
 )
 
 // inTree are the files of a set that the tree has.
@@ -43,6 +45,9 @@ func (m *maker) publish(s set) error {
 			return err
 		}
 		for _, path := range paths {
+			if filepath.Base(path) == results.TimelineFile { // megabytes: the archive has it
+				continue
+			}
 			if err := exec.Command("cp", "-r", path, to).Run(); err != nil {
 				return fmt.Errorf("copying %s: %w", path, err)
 			}

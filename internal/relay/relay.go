@@ -15,7 +15,7 @@ type Relay struct {
 	Address string // host:port; Start replaces port 0 by a free one
 	// Dial dials the connection for an accepted one. On an error, the accepted one is closed.
 	Dial func(ctx context.Context, taken net.Conn) (net.Conn, error)
-	// Pass forwards the bytes from one end; up: from the client. It returns nil when that end has ended; the
+	// Pass forwards the bytes from one end: the client if up is set. It returns nil when that end has ended; the
 	// other end may still send. On an error both ends are closed. Stop cancels the context. nil: copy the bytes.
 	Pass func(ctx context.Context, to, from net.Conn, up bool) error
 

@@ -47,7 +47,7 @@ func (m *meter) cost(folder, name string, args ...string) (cost float64, out str
 	}
 	var printed bytes.Buffer
 	cmd := exec.CommandContext(m.ctx, name, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the command stops its processes
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then the command stops its processes
 	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, &printed, &printed
 	if err := cmd.Run(); err != nil {
 		return 0, "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, printed.String())

@@ -18,7 +18,7 @@ func Nearest(word string, known []string) string {
 		if len(k) > 2 && strings.HasPrefix(strings.ToLower(word), k) {
 			d = 1 // a longer form of k, such as algorithm for algo
 		}
-		// At a distance of its whole length, the words may have no letter in common.
+		// At a distance of len(k), word and k may have no letter in common.
 		if d < distance && d < len(k) {
 			nearest, distance = k, d
 		}

@@ -107,7 +107,7 @@ func (c clone) shell(script string) *exec.Cmd {
 // has returns an error if the clone does not find a program.
 func (c clone) has(program string) error { return c.shell("command -v " + program).Run() }
 
-// run runs the commands of a block and returns what they print. Each must exit with its # status, or 0.
+// run runs a block of commands, and returns their output. Each must exit with 0, or N if it has "# status N".
 func (c clone) run(commands []string) (string, error) {
 	var printed strings.Builder
 	for _, command := range commands {

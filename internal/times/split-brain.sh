@@ -7,4 +7,5 @@ trap 'rm -rf "$results"' EXIT
 orchestrator split-brain --simulated --seed 1 --no-progress --results "$results" --set cuts | awk '
 NR < 4 { print }
 NR > 3 && /^(bully|bully-majority|raft-election) +nodes / { print }
+/^LED, BY SIDE/ { print "..."; print }
 /partitions: / { print "..."; print }'

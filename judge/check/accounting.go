@@ -163,7 +163,7 @@ func (r *records) deaths(l *history.NodeLog) (count uint64) {
 // compareTotals describes where the counters of a node differ from its events.
 func (r *records) compareTotals(l *history.NodeLog) (wrong []string) {
 	deaths := r.deaths(l)
-	// There may be up to ahead more events than counted, or up to behind fewer.
+	// The events may exceed the counter by at most ahead, and fall short of it by at most behind.
 	compare := func(what string, events, counter, ahead, behind uint64) {
 		if events > counter+ahead || counter > events+behind {
 			wrong = append(wrong, fmt.Sprintf("%s: %s by its events, and %d by its counter",

@@ -96,7 +96,7 @@ func (e *elected) undisturbed(at int64) string {
 	return ", though nothing had gone wrong"
 }
 
-// lasting returns the text of the first fault that lasted to the end of the run and is not for good, or "".
+// lasting returns the text of the first fault that lasted to the end and is not permanent (ForGood), or "".
 func (e *elected) lasting() string {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
@@ -118,9 +118,9 @@ func (e *elected) quiet() time.Duration {
 	return time.Duration(l.End - from)
 }
 
-// undecided finds the first time before the end at which all should have agreed on a leader and did not: for
-// the grace, nothing had gone wrong and no node had come to doubt the leader. A row without timeouts has no
-// grace, and promises a leader only at the end.
+// undecided finds the first time before the end at which all should have agreed on a leader and did not:
+// nothing had gone wrong, and no node had begun to doubt the leader, for the grace period. A row without
+// timeouts has no grace period, and promises a leader only at the end.
 func (e *elected) undecided() (f Finding, is bool) {
 	l := e.leaders
 	if e.Grace == 0 {
@@ -150,9 +150,9 @@ func (e *elected) undecided() (f Finding, is bool) {
 	return f, false
 }
 
-// Patience returns the longest time that an election takes without faults. With timeouts it is the grace. A
-// row without timeouts only waits for messages: at most 32 rounds of as many messages as make a request
-// known. Rings need N or N lg N messages; randomized rings need more than 32 rounds in one run of a million.
+// Patience returns the longest time that an election takes without faults. With timeouts it is the grace
+// period. A row without timeouts only waits for messages: at most 32 rounds, each of length Promise.Known.
+// Rings need N or N lg N messages; randomized rings need more than 32 rounds in one run of a million.
 func (s *Setting) Patience() time.Duration {
 	const rounds = 32
 	switch known := s.Promise.Known; {
@@ -168,8 +168,8 @@ func (s *Setting) Patience() time.Duration {
 // A stretch is a part of the run, both ends included, in which nothing went wrong.
 type stretch struct{ leadership.Span }
 
-// span returns the span of a stretch without a leader. An assumption that was broken just when it begins does
-// not count.
+// span returns the stretch as the time of a failure, such as no leader. An assumption that was broken just
+// when the stretch begins does not count.
 func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
 
 // calms returns the stretches of the run in which nothing went wrong and no node was told to campaign, in
@@ -209,7 +209,7 @@ func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 }
 
 // troubles returns the times in which an assumption was broken, a node was told to campaign, or no node that
-// had been told to campaign was up. If but is not nil, the causes of that absence are left out.
+// had been told to campaign was up. If the parameter but is set, it leaves out the causes of that absence.
 func (e *elected) troubles(but *absence) []leadership.Span {
 	all := append(e.disturbances(but), e.leaders.Unasked...)
 	for _, c := range e.campaigns {
@@ -218,8 +218,8 @@ func (e *elected) troubles(but *absence) []leadership.Span {
 	return all
 }
 
-// disturbances returns the times in which an assumption was broken. If but is not nil, the causes of that
-// absence are left out. A fault that acts only when it begins counts only then.
+// disturbances returns the times in which an assumption was broken. If the parameter but is set, it
+// leaves out the causes of that absence. A fault that acts only when it begins counts only then.
 func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	s := e.sections
 	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }

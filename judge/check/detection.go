@@ -48,7 +48,7 @@ func detection(e *evidence) Finding {
 	return valid("%s detected in time", english.Count(judged, "crash was", "crashes were"))
 }
 
-// tellsWithin returns within what time all nodes should know of a crash. Real processes wait for processors.
+// tellsWithin returns within what time all nodes should know of a crash. It is longer for real processes.
 func (e *evidence) tellsWithin(c *section.Known) time.Duration {
 	down := 0
 	for i := range e.sections.Deaths {
@@ -89,7 +89,7 @@ func (e *evidence) watched(c *section.Known) int64 {
 	return c.Until
 }
 
-// upFrom reports whether a node was up from a crash of another until that was over.
+// upFrom reports whether a node was up from the crash c of another node until c.Until.
 func (e *evidence) upFrom(id nodes.ID, c *section.Known) bool {
 	for i := range e.sections.Deaths {
 		if d := &e.sections.Deaths[i]; d.Node == id && d.From <= c.Until && d.Back >= c.At {

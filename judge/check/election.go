@@ -252,7 +252,7 @@ func (e *elected) back(lost leadership.Incident, until int64) string {
 	return ""
 }
 
-// again reports whether all followed a leader that had crashed again, before a time.
+// again reports whether, before a time, all came to follow the same leader again after its crash.
 func (e *elected) again(lost leadership.Incident, until int64) bool {
 	return slices.ContainsFunc(e.leaders.Agreements, func(x leadership.Election) bool {
 		return x.Again && x.Leader == lost.Node && lost.At < x.Agreed && x.Agreed < until
@@ -260,7 +260,7 @@ func (e *elected) again(lost leadership.Incident, until int64) bool {
 }
 
 // elections: an election was completed, and one after each crash of a leader; otherwise the other checks have
-// no evidence. The check of agreement finds an algorithm in violation that elects no leader.
+// no evidence. If an algorithm elects no leader, the check of agreement finds a violation.
 func elections(e *evidence) Finding {
 	l := e.leaders
 	n := l.Elected()
@@ -319,7 +319,7 @@ type elected struct {
 type otherSenders struct {
 	messages uint64
 	first    history.Event
-	leader   nodes.ID // the leader when first was sent
+	leader   nodes.ID // the leader when the message in first was sent
 }
 
 // noteSender notes a message of an elector while all agree on another node as leader, if the row lets only

@@ -20,14 +20,14 @@ type evidence struct {
 	minority minorityEntries
 	gaps     gaps
 	fair     *fairFold
-	ranked   *rankFold // nil: the client with fewest requests does not come first
+	ranked   *rankFold // nil: the algorithm does not serve the client with fewest requests first
 
 	abandoned       uint64                               // sections whose node crashed before they were entered
 	waiting, inside []section.Section                    // sections that never ended, the oldest first
 	entryCost       row.EntryCost                        // how many messages an entry takes; nil: unknown
 	observed        [history.Secluded + 1]*history.Event // the first event of each kind observed in a schedule
 	breach          *history.Event                       // how a foreign program broke the protocol, or nil
-	due             uint64                               // how many messages all entries take by entryCost
+	due             uint64                               // messages that all entries take together, by entryCost
 	renewals        row.Range                            // messages of renewals, on top of the published cost
 }
 
@@ -58,7 +58,7 @@ func (e *evidence) unpublished() string {
 // processor. No published count of messages allows for that.
 func (m *model) late() bool { return m.Timed && m.Real }
 
-// rested reports whether the run came to rest by itself, so that its totals are whole.
+// rested reports whether the run came to rest by itself, so its totals are complete.
 func (m *model) rested() bool {
 	return m.seen(history.Rested) && !m.seen(history.Stalled) && !m.seen(history.Interrupted)
 }
@@ -105,8 +105,8 @@ func (e *evidence) finding(c *check) Finding {
 	return f
 }
 
-// doubt returns why a violation is in doubt, or "". Safety rests on Safe only, all other promises on Live as
-// well. That no two nodes lead for long in different terms is not safety.
+// doubt returns why a violation is in doubt, or "". Safety rests on Safe only, and all other promises on Live
+// as well. If leaders have terms, so does leadersCheck: leaders of different terms are safe.
 func (e *evidence) doubt(c *check, f *Finding) string {
 	needs, unsound := e.Safe, e.Problem.unsound(e)
 	if c.about != aboutSafety || c.live && e.Leads.Terms {
@@ -128,15 +128,15 @@ func (e *evidence) doubt(c *check, f *Finding) string {
 // jumped says why no violation can be found from times.
 const jumped = "the clock of a host jumped, or was not measured: times of its nodes cannot be compared"
 
-// inTime are the assumptions that waiting for a processor breaks.
+// inTime are the assumptions that a process breaks by waiting for a processor.
 const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing
 
 // fewLate is how late 99 of 100 timers may run out: half of the shortest default timeout of all rows.
 const fewLate = 50 * time.Millisecond
 
-// lateTimers describes how late timers ran out, if processes must have waited for processors: one timer in a
-// hundred was later than fewLate, or one was later than Slack and recorded pauses explain. Else it returns
-// "".
+// lateTimers describes how late timers ran out, if processes must have waited for processors: the latest
+// timer was later than Slack and the longest recorded pause explain, or one timer in a hundred was later than
+// fewLate. Else it returns "".
 func (e *evidence) lateTimers() string {
 	if !e.Real {
 		return ""

@@ -48,7 +48,7 @@ func exclusion(e *evidence) Finding {
 		}
 	}
 	if doubtful > 0 {
-		// This witness cannot tell. The register can, since it is exact.
+		// The stamps cannot tell. The register can, since it is exact.
 		if f := register(e); f.Outcome != Valid || f.NotJudged {
 			return inconclusive("%s overlapped others by no more than the time stamps may err%s",
 				english.Count(doubtful, "entry", "entries"), e.err())
@@ -162,8 +162,8 @@ func (e *evidence) lost(r *section.Resource) uint64 {
 	return r.Lost()
 }
 
-// sharedAt returns the span in which clients shared a resource by the other witnesses: one inside the model
-// if possible.
+// sharedAt returns a span in which clients shared a resource by the stamps or else by the register: one
+// inside the model if possible.
 func (e *evidence) sharedAt(r *section.Resource) span {
 	if o := r.Overlaps.Least(e.outside); o != nil {
 		return e.beside(o.From, o.At)

@@ -46,13 +46,13 @@ type fairFold struct {
 	sections *section.Fold
 	away     away
 	unknown  []unknown // requests that may not be known yet, the oldest first
-	known    int       // how many of these are known by now
-	lines    []*served // by instance
+	known    int       // how many of these, from the first on, are known by now
+	lines    []*served // entries of each resource, by its instance
 
-	judged  uint64       // requests that were open for longer than it takes to be known
+	judged  uint64       // requests that were still open when they became known
 	most    passedOver   // of these, the one in the window that was passed over most often
 	broken  uint64       // requests that break the promise
-	suspect []passedOver // of these the first, the most passed over, and the last
+	suspect []passedOver // three of these: the first, the one passed over most often, and the last
 	starved []passedOver // requests that were open during the whole window
 }
 
@@ -80,7 +80,7 @@ type client struct {
 	left  uint64 // served.passing when the node went away or the request became known, whichever was later
 }
 
-// open makes a client wait for an entry; 0: it waits for nothing.
+// open makes a client wait for the entry with this number; 0: the client waits for no entry.
 func (c *client) open(entry uint32) { c.entry, c.known = entry, false }
 
 // passed returns how many entries have passed over a request that is known.
@@ -118,7 +118,7 @@ func (f *fairFold) client(l *served, id nodes.ID) *client {
 	return &l.clients[id]
 }
 
-// add takes an event. If it takes nodes away, later entries do not pass over them.
+// add takes an event. While a node is away, entries do not pass over its request.
 func (f *fairFold) add(e *history.Event) {
 	one, changed := f.away.add(e)
 	if !changed {
@@ -265,7 +265,7 @@ func fairness(e *evidence) Finding {
 
 // unfair judges the requests that break the promise, and reports whether the run has any. It returns the
 // worst finding; on a tie the request that was passed over most often wins. A finding is valid if only an
-// assumption of the promise was broken.
+// assumption in Setting.Fair was broken.
 func (e *evidence) unfair() (f Finding, is bool) {
 	if e.fair.broken == 0 {
 		return f, false
@@ -295,7 +295,7 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 		return valid("%s as long as nothing goes wrong%s", says, e.cause(open, e.brokenIn(open, e.Fair)))
 	case !e.balanced():
 		return inconclusive("the counts disagree, but by them %s", says).with(lines...)
-	case !e.audit.clean(): // a lost message may be its request
+	case !e.audit.clean(): // a lost message may have carried the request
 		return inconclusive("%s, but %s", says, e.audit.text()).with(lines...)
 	}
 	return violated("%s", says).with(lines...)
@@ -312,8 +312,8 @@ func (e *evidence) mostPassedOver() *PassedOver {
 }
 
 // slowed marks a finding about a request that was passed over as outside the model, if an assumption of the
-// algorithm was broken, or pauses or delays slowed the run down while the request was open. After these, the
-// request needs its usual time to become known. The span is widened, since pauses are recorded a little late.
+// algorithm was broken, or pauses or delays slowed the run down while the request was open. Afterwards the
+// request takes its usual time to become known. The span is widened, since pauses are recorded a little late.
 func (e *evidence) slowed(f Finding, w *passedOver) (Finding, bool) {
 	slack := int64(e.Promise.Slack)
 	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known + e.Promise.Slack)}

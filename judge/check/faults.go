@@ -46,7 +46,7 @@ func faults(e *evidence) Finding {
 	if len(e.Faults) == 0 {
 		return valid("no fault was asked for")
 	}
-	var all, lines, wrong []string // describes all faults that took place, and the ones that hit something
+	var all, lines, wrong []string // all describes the faults that took place, lines the ones that hit something
 	idle := false
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
@@ -229,11 +229,12 @@ func (e *evidence) promises(f *section.Fault) bool {
 	return f.Breaks&(e.Safe|e.Live) == 0 && (f.Breaks&^loose == 0 || e.Grace > 0)
 }
 
-// enoughEntries is for how many entries, at the rate before, a fault must last before an entry is expected.
+// enoughEntries is how many entries must fit into a fault, at the rate before it. In a shorter fault no entry
+// is expected.
 const enoughEntries = 20
 
-// gaps finds, for each fault, the longest stretch in which no client entered though one waited that the fault
-// did not hit.
+// gaps finds, for each fault, the longest stretch in which no client entered, though a client waited that the
+// fault did not hit.
 type gaps struct {
 	*model
 	last    int64 // the time of the last entry
@@ -256,7 +257,7 @@ func (g *gaps) ended(s *section.Section) {
 	}
 }
 
-// wait takes the end of a wait.
+// wait takes the wait of a section, up to a time.
 func (g *gaps) wait(s *section.Section, until int64) {
 	for i := range g.sections.Faults {
 		f := &g.sections.Faults[i]
@@ -290,8 +291,8 @@ func (g *gaps) of(f *section.Fault) (longest gap) {
 }
 
 // idle returns for how long no client entered while a fault lasted, though the algorithm promises entries; 0:
-// it promises none, or clients entered. That is the whole fault, or its longest stretch without an entry if
-// nothing else was wrong then. Processes may be late by Slack.
+// it promises none, or clients entered. The result is the length of the whole fault, or of its longest
+// stretch without an entry if nothing else was wrong then. Processes may be late by Slack.
 func (e *evidence) idle(f *section.Fault) int64 {
 	lasted := min(f.To, e.sections.Window.To) - f.From
 	takes, is := e.takes(f)

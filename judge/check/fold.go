@@ -23,7 +23,7 @@ type Setting struct {
 	Config    nodes.Config
 	Algorithm string
 	Codec     *nodes.Codec // codec of the messages; nil: their kinds have no names
-	Cost      row.Range    // published messages per entry for this load, for the whole run
+	Cost      row.Range    // published messages per entry under this load, as a mean over the whole run
 	CostKnown bool
 	Renewals  func(hold time.Duration) row.Range             // messages of one hold on top of Cost; nil: 0
 	Exact     func(c nodes.Config, alone bool) row.EntryCost // exact cost of each entry, as in the row
@@ -53,13 +53,13 @@ type Setting struct {
 	// time a leader without a majority knows it.
 	Leads          *row.Leadership
 	Overlap, Lapse time.Duration
-	Slack          time.Duration // how late processes may be, in addition to these times
+	Slack          time.Duration // how late processes may be, in addition to every promised time
 	// In a run of clients: Minority is how long a client without a majority may still enter; 0: not promised.
 	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were on
 	// their way may still arrive.
 	Minority, Settles time.Duration
 	Keeps             bool
-	// Delays of messages without faults: at most Delay, if bounded, and all equal, if even.
+	// Without faults, messages take at most Delay if Bounded is set, and all take equally long if Even is set.
 	Bounded, Even bool
 	Delay         time.Duration
 	Informs       bool // machines of the algorithm say what clients hear of the lock: see nodes.Spec
@@ -76,7 +76,7 @@ type Setting struct {
 	// Capacity returns how many units the resource of an instance has; nil: Config has the number.
 	Capacity func(instance uint16) int
 	Faults   []Fault // the planned faults, in the order of their numbers
-	Expected uint64  // entries that the run was to make in all; 0: the run had a duration
+	Expected uint64  // entries that the run was to make in all; 0: a duration was given instead
 }
 
 // SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.
@@ -336,7 +336,7 @@ func SettingOfReplay(stack *row.Stack) Setting {
 	s.Identities, s.Exact, s.Unheard = nil, nil, false
 	s.Replayed = true
 	in := stack.Instances()[0]
-	s.Promise = PromiseOf(in.Row, in.Config, chance.Longest) // an observation makes all requests known
+	s.Promise = PromiseOf(in.Row, in.Config, chance.Longest) // a schedule observes when requests are known
 	s.Promise.Made = s.Promise.Made && len(stack.Mutexes()) == 1
 	if s.Grace > 0 {
 		s.Grace = chance.Longest
@@ -366,7 +366,7 @@ func (f *Fold) observe(event history.Event) {
 	}
 }
 
-// panicked: no machine gives up, or breaks its contract.
+// panicked: no machine panics.
 func panicked(e *evidence) Finding {
 	p := e.observed[history.Panicked]
 	return e.outsideIf(violated("%s panicked", name(p.Node)), e.at(p.At), e.Safe)

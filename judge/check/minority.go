@@ -68,8 +68,8 @@ func (e *minorityEntries) noteEpoch(s *section.Section) {
 }
 
 // begun reports whether the epoch of an entry certainly began after a time. An epoch begins when more than
-// half of the clients have promised to enter in no lower one. So it had not begun if half of them entered in
-// a lower one later than Settles after that time, when messages on their way had arrived.
+// half of the clients have promised to enter in no lower one. So it had not begun at that time if half of the
+// clients entered in a lower epoch more than Settles later, when all older messages had arrived.
 func (e *minorityEntries) begun(s *section.Section, since int64) bool {
 	epoch, later := e.Epoch(s.Fence), 0
 	for _, of := range e.entered {
@@ -84,7 +84,7 @@ func (e *minorityEntries) begun(s *section.Section, since int64) bool {
 }
 
 // minority: a client that can reach no majority, because of cuts or crashes, enters no more once its failure
-// detector knows, if its row promises that. If the row keeps its epochs, the client enters in no epoch that
+// detector knows, if its row promises that. If Keeps is set, the client may still enter, but in no epoch that
 // began since.
 func minority(e *evidence) Finding {
 	if s := e.observed[history.Secluded]; s != nil {

@@ -20,16 +20,16 @@ type model struct {
 	clocks   []history.Event // events of kind ClockSet
 }
 
-// A span is the time of a failure, both ends included. An assumption that was broken in it puts the failure
-// outside the model, and so does one that was broken up to after nanoseconds before. If after is negative,
-// consequences of healed faults do not count, such as late messages.
+// A span is the time of a failure, both ends included. A failure is outside the model if an assumption was
+// broken in its span, or no more than span.after nanoseconds before it. If span.after is negative,
+// consequences of healed faults, such as late messages, do not count.
 type span struct{ from, to, after int64 }
 
 // at returns the span of a failure at one time.
 func (m *model) at(time int64) span { return span{time, time, int64(m.Grace)} }
 
-// covers reports whether something that lasted from one time to another, and had consequences for leaves
-// more, counts in the span.
+// covers reports whether something that lasted from one time to another counts in the span. Its consequences
+// go on for the duration in the parameter leaves.
 func (in span) covers(from, to int64, leaves time.Duration) bool {
 	if from > in.to {
 		return false
@@ -111,7 +111,7 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 	return broken
 }
 
-// asked returns the planned fault of one that took place.
+// asked returns the plan of a fault that took place.
 func (m *model) asked(f *section.Fault) *Fault {
 	if f.Number < 1 || int(f.Number) > len(m.Faults) {
 		return &Fault{Text: fmt.Sprintf("fault %d", f.Number)}
@@ -148,7 +148,7 @@ func (m *model) outsideModel(f Finding, words string, in span, needs nodes.Assum
 	return f
 }
 
-// known reports whether the break of a need in a span certainly hit a message.
+// known reports whether a need was certainly broken in a span: for good, or by a fault that hit a message.
 func (m *model) known(in span, broken nodes.Assumption) bool {
 	for i := range m.sections.Broken {
 		if b := &m.sections.Broken[i]; b.At <= in.to && nodes.Assumption(b.Value)&broken != 0 {
@@ -233,7 +233,7 @@ func (m *model) killer(d *section.Death) int {
 
 // forgot returns the first death, up to the end of a span, after which a node restarted without its state, or
 // nil. The history records the amnesia when the node restarts, or right after. For servers that the run does
-// not own it may record, together with amnesia, that they are down.
+// not own, one event may record both amnesia and that they are down.
 func (m *model) forgot(in span) (d *section.Death) {
 	const forgets = int64(nodes.NoAmnesia)
 	before := int64(0)
@@ -255,10 +255,10 @@ func (m *model) forgot(in span) (d *section.Death) {
 	return nil
 }
 
-// beside returns the span of an overlap at a time. The first of its clients had entered at entered.
+// beside returns the span of an overlap: from the entry of the client inside first to a time of the overlap.
 func (m *model) beside(entered, time int64) span { return span{entered, time, int64(m.Grace)} }
 
-// outside reports whether an overlap is outside the model of safety; entered and at are as for beside.
+// outside reports whether an overlap is outside the model of safety, given the two times that beside takes.
 func (m *model) outside(entered, at int64) bool {
 	return m.brokenIn(m.beside(entered, at), m.Safe) != 0
 }
@@ -274,7 +274,7 @@ func (m *model) stalledIn() span {
 }
 
 // An away knows which nodes cannot enter at present: they stand still, have lost their connection, or are cut
-// off. While a broker or a proxy stands still, no node can.
+// off. While a broker or a proxy stands still, no node can enter.
 type away struct {
 	asked   []Fault
 	still   map[uint32]bool   // nodes that stand still
@@ -290,8 +290,8 @@ func awayBy(asked []Fault) away {
 	return away{asked, map[uint32]bool{}, map[uint32]bool{}, map[nodes.ID]bool{}, map[uint32]cutter{}}
 }
 
-// add takes an event. changed means that the event may have taken the node one away, or brought it back. If
-// one is None, it may be any node.
+// add takes an event. The result changed means that the event may have taken a node away, or brought it back.
+// The result one is that node; if it equals None, it may be any node.
 func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 	switch e.Kind {
 	case history.Paused:
@@ -415,9 +415,9 @@ func (m *model) separated(a, b nodes.ID, at int64) bool {
 	return false
 }
 
-// timeless returns why a fault of clocks hit nothing, or "" if it did or that is unknown. A foreign program
-// has clocks of its own, so the fault hits only timers that the program had the testbed set, and no such
-// timer ran.
+// timeless returns why a fault of clocks hit nothing, or "" if it hit something or that is unknown. A foreign
+// program has clocks of its own: the fault hits only timers that the testbed runs for the program. If no such
+// timer ran, the fault hit nothing.
 func (m *model) timeless(asked *Fault, f *section.Fault) string {
 	if asked.Sets == nil {
 		return ""
@@ -465,10 +465,10 @@ type sides struct {
 // A parting is the reachability between clients from one change of it until the next.
 type parting struct {
 	from, until int64
-	n           int // clients
-	up          int // clients that are up
+	n           int // number of clients
+	up          int // number of clients that are up
 	down        map[nodes.ID]bool
-	cuts        []func(a, b nodes.ID) bool // report whether two nodes do not reach each other
+	cuts        []func(a, b nodes.ID) bool // each reports whether one cut separates two nodes
 	of          []int32                    // the part of each client; nil: no cuts
 	parts       []part
 }
@@ -477,7 +477,7 @@ type parting struct {
 type part struct {
 	any  nodes.ID // any client of the part
 	up   int      // how many clients of the part are up
-	size int      // how many clients are up on its side, at most a majority: see side; 0: not known yet
+	size int      // clients up that it reaches, counted up to a majority: see parting.side; 0: not known yet
 }
 
 // changed clears the cache.
@@ -529,8 +529,7 @@ func (s *sides) parting(at int64) *parting {
 	return p
 }
 
-// cut adds a cut, and intersects the parts with its parts. They are numbered in the order of their first
-// clients.
+// cut adds a cut, and splits the parts along it. Parts are numbered in the order of their first clients.
 func (p *parting) cut(asked *Fault, victim nodes.ID) {
 	p.cuts = append(p.cuts, func(a, b nodes.ID) bool { return asked.Separates(a, b, victim) })
 	if p.of == nil {

@@ -31,7 +31,7 @@ func (r *ranks) Pop() any {
 	return last
 }
 
-// A rankFold finds entries before a request that comes first and is known to all.
+// A rankFold finds entries that passed over a request which had priority and was known to all.
 type rankFold struct {
 	within  int64 // time until a request is known
 	asked   []section.Section

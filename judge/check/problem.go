@@ -60,7 +60,7 @@ type Problem struct {
 	One, Many string        // what its runs count, in singular and plural: entry, entries
 	Victim    string        // an example of a target of faults
 	Load      workload.Load // the default load of a run
-	// Misplaced ends the error about its algorithms in a run of another problem; Instead says what to do.
+	// Misplaced ends the error about an algorithm of this problem in a run of another; Instead says what to do.
 	Misplaced, Instead string
 	// checks are made in this order. On a tie, the first gives the reason of the verdict.
 	checks []check
@@ -74,7 +74,7 @@ type Problem struct {
 	// around describes the work done while a fault lasted and after it. lacks is why the fault shows nothing
 	// even so, or "". Nil: the work does not matter for faults.
 	around func(*evidence, *Fault, *section.Fault) (says, lacks string)
-	// unhit reports, if no planned fault took place, whether the faults count as hitting nothing; nil: unknown.
+	// unhit reports, if no planned fault took place, whether faults count as hitting nothing; nil: they do not.
 	unhit func(*model) bool
 	// sent notes a message of the algorithm; nil: no check judges single messages.
 	sent func(*elected, history.Event)

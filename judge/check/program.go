@@ -10,7 +10,7 @@ func misgrants(e *evidence) bool { return e.breach != nil && e.breach.Count != h
 // ends reports whether a foreign program ended by itself.
 func ends(e *evidence) bool { return e.breach != nil && e.breach.Count == history.EndedItself }
 
-// grants: a foreign program lets its client in once for each request. It has the assumptions of safety.
+// grants: a foreign program lets its client in once for each request. It must if the safety assumptions hold.
 func grants(e *evidence) Finding {
 	what := "let its client in without a request"
 	if e.breach.Count == history.GrantedTwice {
@@ -20,8 +20,8 @@ func grants(e *evidence) Finding {
 	return e.outsideIf(f, e.at(e.breach.At), e.Safe)
 }
 
-// exit: a foreign program goes on until its input ends. If it ends by itself, that is no crash of the plan,
-// so it does not put later failures outside the model. It has the assumptions of progress.
+// exit: a foreign program goes on until its input ends. If it ends by itself, that is no planned crash, so it
+// does not put later failures outside the model. The check rests on the assumptions of progress.
 func exit(e *evidence) Finding {
 	at, needs := e.at(e.breach.At), e.Safe|e.Live
 	f := violated("the program of %s ended by itself: %s", name(e.breach.Node), e.lastOf(e.breach))

@@ -13,7 +13,7 @@ import (
 // records holds the counters of nodes, and the messages that they recorded.
 type records struct {
 	*model
-	recorded     [][][]uint64 // messages, by instance, node and kind
+	recorded     [][][]uint64 // counts of recorded messages, by instance, node and kind
 	heard        map[stream][]hearing
 	logs         []*history.NodeLog
 	sum          history.InstanceTotals // totals of all logs
@@ -49,7 +49,7 @@ type stream struct {
 // A hearing is the part of a stream that comes from one incarnation of the sender.
 type hearing struct {
 	sender      uint32 // incarnation of the sender
-	first, last uint64 // numbers of messages
+	first, last uint64 // numbers of its first and its last message
 }
 
 // hear takes an event by which a process begins to hear the stream of another incarnation of a sender.
@@ -89,8 +89,8 @@ func (r *records) hearings(l *history.NodeLog, from nodes.ID, multi bool, last u
 	return all
 }
 
-// died reports whether the process of a log was killed. A log without streams, as in a simulation, covers all
-// incarnations, and is exact.
+// died reports whether the process of a log was killed. The result is false for a log without streams, as in
+// a simulation, since such a log covers all incarnations, and is exact.
 func (r *records) died(l *history.NodeLog) bool {
 	for i := range r.sections.Deaths {
 		if d := &r.sections.Deaths[i]; d.Node == l.Node && d.Incarnation == l.Incarnation {
@@ -131,7 +131,7 @@ func (r *records) auditLives(a *audit) {
 	for _, l := range r.logs {
 		if len(l.SentTo) > 0 {
 			of[l.Node] = append(of[l.Node], l)
-			a.toDeaths -= int64(l.Totals.Strays) // strays are also counted as the end of a dead stream
+			a.toDeaths -= int64(l.Totals.Strays) // strays came, but the streams of dead senders lack them
 		}
 	}
 	for _, from := range r.logs {

@@ -94,7 +94,7 @@ type Verdict struct {
 	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // losses that no fault explains
 	// LostWithBroker counts messages that were lost with connections to the broker.
 	LostWithBroker uint64 `json:"lost_with_broker,omitempty" yaml:"lost_with_broker,omitempty"`
-	// LostToDeaths counts messages to nodes that were down, or that died with their sender or receiver.
+	// LostToDeaths counts messages that were lost because their sender or receiver was killed or down.
 	LostToDeaths uint64 `json:"lost_to_deaths,omitempty" yaml:"lost_to_deaths,omitempty"`
 	// EntriesInMinority counts entries of clients that could reach no majority because of cuts and crashes.
 	EntriesInMinority uint64 `json:"entries_in_minority,omitempty" yaml:"entries_in_minority,omitempty"`
@@ -107,8 +107,8 @@ type Verdict struct {
 
 	// OutsideModel means that an assumption of the algorithm was broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
-	// Uncontended says that no two clients ever wanted a resource at once in a valid run, or for how many of
-	// several resources; empty: each was contended.
+	// Uncontended says of a valid run how many of its resources no two clients ever wanted at once; empty: each
+	// resource was contended.
 	Uncontended string `json:"uncontended,omitempty" yaml:"uncontended,omitempty"`
 	// Stall says why nothing moved any more; nil: the run did not stall. It is not in the history.
 	Stall stall.Reports `json:"-" yaml:"stall,omitempty"`
@@ -124,7 +124,7 @@ type Verdict struct {
 	// takes; or that two lead at the end, and more time would not change that.
 	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
 	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
-	// Misses says why, for each fault that hit nothing. The run shows nothing about these.
+	// Misses has the reason for each fault that hit nothing. The run shows nothing about these faults.
 	Misses []string `json:"misses,omitempty" yaml:"misses,omitempty"`
 }
 
@@ -263,7 +263,7 @@ func (v *Verdict) Served() (row.Outcome, string) {
 }
 
 // ShownInTerms is Shown for a resource that obeys only the leader of the latest term: if two nodes lead for
-// good in different terms, some nodes are without the leader of the latest.
+// good in different terms, some nodes are without the leader of the latest term.
 func (v *Verdict) ShownInTerms() (row.Outcome, string) {
 	apart := *v
 	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Check == termsCheck && !f.NotJudged }) {
@@ -301,8 +301,8 @@ func (e *elected) leaderless() []nodes.ID {
 	return l.Ending.Without
 }
 
-// still returns for how long nothing had gone wrong at the end. Here it is not a trouble if no node that was
-// told to campaign is up: the other nodes then have no leader.
+// still returns for how long nothing had gone wrong at the end. If no node that was told to campaign is up,
+// that does not count as wrong here: the other nodes then have no leader.
 func (e *elected) still() time.Duration {
 	l := e.leaders
 	if l.Asked() {

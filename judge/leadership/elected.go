@@ -37,10 +37,10 @@ type Election struct {
 // Elects reports whether the election chose a new leader or term, other than by a take-over.
 func (e *Election) Elects() bool { return !e.Again && !e.Takeover }
 
-// Elected returns how many elections were completed without Again.
+// Elected returns how many completed elections do not have Again set.
 func (f *Fold) Elected() int { return f.ElectedSince(math.MinInt64) }
 
-// ElectedSince returns how many elections were completed without Again at a time or later.
+// ElectedSince returns how many elections were completed at a time or later and do not have Again set.
 func (f *Fold) ElectedSince(at int64) (n int) {
 	for i := range f.Elections {
 		if e := &f.Elections[i]; !e.Again && e.Agreed >= at {
@@ -101,7 +101,7 @@ type tally struct {
 	f        *Fold
 	rule     row.Following
 	done     *[]Election       // completed elections
-	began    int64             // when the run began, or a node was first told to campaign
+	began    int64             // when the run began or, without a leader, a node was first told to campaign
 	cuts     []cutInForce      // cuts that are in force
 	relinked int64             // when a cut last began or ended
 	down     map[nodes.ID]bool // nodes that are down, servers included
@@ -171,7 +171,7 @@ func (t *tally) linked(a, b nodes.ID) bool {
 	return !slices.ContainsFunc(t.cuts, func(c cutInForce) bool { return c.between(a, b) || c.between(b, a) })
 }
 
-// parties returns the elected leaders: enough nodes follow them, by the rule.
+// parties returns the elected leaders, which enough nodes follow by the rule, and their followers.
 func (t *tally) parties() (all []party) {
 	for i := range t.f.voters {
 		if id := nodes.ID(i); t.f.voters.Leads(id) {
@@ -234,8 +234,8 @@ func (t *tally) elect(e *history.Event) {
 	}
 }
 
-// losses returns the latest tenure that the members of a party lost, and when it ended: one of them followed
-// that leader, or the new leader reaches it. Several may have ended at once.
+// losses returns the tenures that ended last, maybe several at once, and when they ended. A tenure counts if
+// a member of the party followed its leader, or if the new leader reaches its leader.
 func (t *tally) losses(leader nodes.ID, members []nodes.ID) (all []tenure, at int64) {
 	at = t.began
 	add := func(x *tenure) {

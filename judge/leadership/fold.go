@@ -97,7 +97,7 @@ type Fold struct {
 	latest    int64   // the time of the latest event
 	running   bool    // the run has begun, and was not told to stop yet
 	uncalled  bool    // running, and no node has been told to campaign, has declared anything or was elected
-	undecided int     // index of the first of Flaps whose next leader is unknown
+	undecided int     // index in Flaps of the first leader whose successor is unknown
 	votes     tally   // elected leaders by the rule of the scheme
 	unanimous tally   // leaders that all running nodes follow
 	turns     []int64 // times at which something happened that may change the leader

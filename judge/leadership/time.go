@@ -39,7 +39,7 @@ func (f *Fold) leading() (leaders []nodes.ID, sameTerm bool, stopped int) {
 	return leaders, sameTerm, stopped
 }
 
-// count adds the time since the last event to the totals: without leader, with two, and so on.
+// count adds the time since the last event to the totals: without a leader, with two leaders, and so on.
 func (f *Fold) count(now int64) {
 	since := now - f.at
 	f.at = now

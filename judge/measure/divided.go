@@ -120,7 +120,7 @@ type divided struct {
 	sizes     groups  // groups by the number of units, for resources with several
 	byName    bool    // ByResource was called
 	resources groups  // groups by instance, if byName
-	held      float64 // for how many nanoseconds of the window each unit was taken, summed up
+	held      float64 // how long each unit was taken in the window, in nanoseconds, summed over all units
 }
 
 // each calls do for the groups that a request belongs to.
@@ -163,7 +163,7 @@ func (f *Fold) ByResource() {
 	}
 }
 
-// used takes how long a resource was in use.
+// used records how long a resource was in use.
 func (d *divided) used(r *section.Resource) {
 	if d.byName {
 		d.resources.of(uint32(r.Instance)).busy = r.Busy
@@ -182,8 +182,8 @@ func (m *Measures) OfResources() (all []OfResource) {
 	return all
 }
 
-// units measures how many units of a resource were taken at once: by the register, and on average over the
-// window and the resources.
+// units measures how many units of a resource were taken at once: the most, by the register, and the average
+// over the window and the resources.
 func (f *Fold) units() {
 	m := &f.Measures
 	var most uint32

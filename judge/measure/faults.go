@@ -40,8 +40,8 @@ type fault struct {
 	next, nextHealed int64 // times of the first entry after the beginning and after the heal, or none
 	recovery         recovery
 	unfinished       uint64
-	old, new, epochs uint64 // latest epoch before this fault and before the next; number of epochs between
-	heard, silence   int64  // time of the latest accepted entry or the beginning; longest time without entry
+	old, new, epochs uint64 // highest epoch before this fault and before the next; number of new epochs between
+	heard, silence   int64  // time of the fault or the latest accepted entry; longest time without such an entry
 }
 
 const none = math.MinInt64
@@ -158,7 +158,7 @@ func (f *FaultFold) Add(e history.Event) {
 	}
 }
 
-// edge registers counters to be filled in at a time, when a Counted event comes.
+// edge registers counters for a time. The Counted event of that time fills them in.
 func (f *FaultFold) edge(at int64, of ...*counters) {
 	if f.edgesAt != at {
 		f.edges, f.edgesAt = f.edges[:0], at
@@ -284,8 +284,8 @@ func (f *FaultFold) Close([]*history.NodeLog) {
 // intervals.
 func (f *FaultFold) Timeline() []OfInterval { return f.line.rows() }
 
-// Rows returns the rows of faults.csv in the order of the beginnings of the faults. what describes a fault by
-// its number; leaders are the measures of a run with leaders, or nil.
+// Rows returns the rows of faults.csv in the order of the beginnings of the faults. The function what
+// describes a fault by its number. The parameter leaders has the measures of a run with leaders, or is nil.
 func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows []OfFault) {
 	for _, x := range f.faults {
 		row := f.row(x, what(int(x.number)))

@@ -37,7 +37,7 @@ type Figures struct {
 	BytesPerEntry     number `csv:"bytes_per_entry" of:"exclusion"`
 	// ServerBytesPerEntry counts the bytes that clients and servers of a service exchange, both ways.
 	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
-	Heartbeats          number `csv:"heartbeats"` // messages of the failure detector, in no other column
+	Heartbeats          number `csv:"heartbeats"` // messages of the failure detector; no other column has them
 	// No other column counts the questions of nodes to a resource process.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
 	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // duration of a round trip
@@ -59,7 +59,7 @@ type Figures struct {
 	HoldUSP99     number `csv:"hold_us_p99" of:"exclusion"`
 	// The wait when no other client wants the resource.
 	ClientDelayP50            number `csv:"client_delay_us_p50" of:"exclusion"`
-	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // if no client held or waited
+	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // wait for an unused resource
 	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // from an exit to the next entry
 	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99" of:"exclusion"`
 
@@ -88,12 +88,12 @@ type Figures struct {
 
 	Suspicions      number `csv:"suspicions"`
 	SuspicionsWrong number `csv:"suspicions_wrong"`       // suspicions of nodes that were up
-	WrongPerHour    number `csv:"suspicions_wrong_per_h"` // wrong suspicions in the whole run
+	WrongPerHour    number `csv:"suspicions_wrong_per_h"` // wrong suspicions per hour of the whole run
 	DetectionUSMean number `csv:"detection_us_mean"`      // from a crash until another node suspects it
 	DetectionUSMax  number `csv:"detection_us_max"`
 
-	// Elections elect a new leader; after a rejoin, the old one leads again. The times run until enough nodes
-	// follow the leader, by the rule of the scheme, and in parts.
+	// Elections elect a new leader; after a rejoin, the old one leads again. The Elect columns have the time
+	// until enough nodes follow the leader, by the rule of the scheme, and the parts of that time.
 	Elections          number `csv:"elections" of:"leaders"`
 	Rejoins            number `csv:"rejoins" of:"leaders"`
 	ElectionsPerCrash  number `csv:"elections_per_crash" of:"leaders"`
@@ -125,8 +125,8 @@ type Figures struct {
 	// ViolationsFenced counts overlapping entries that fence numbers would not have prevented.
 	ViolationsFenced number `csv:"violations_fenced" of:"exclusion"`
 	OverlapUS        number `csv:"overlap_us" of:"exclusion"`
-	// WorkDone counts the work of clients inside, in units of that work, WorkSpoilt how much of it others have
-	// spoilt, and SharesUndone the shares that were taken by clients that then died.
+	// WorkDone counts the work of clients inside, and WorkSpoilt how much of it others have spoilt, both in
+	// steps of that work. SharesUndone counts shares of a job that clients took and never did, since they died.
 	WorkDone     number `csv:"work_done" of:"exclusion"`
 	WorkSpoilt   number `csv:"work_spoilt" of:"exclusion"`
 	SharesUndone number `csv:"shares_undone" of:"exclusion"`
@@ -149,15 +149,15 @@ type Figures struct {
 	Lost        number `csv:"lost_unintended"`
 	// LostWithBroker counts messages that were lost with connections to the broker; empty: 0.
 	LostWithBroker number `csv:"lost_with_broker"`
-	// LostToDeaths counts messages to nodes that were down, or that died with a process; empty: 0.
+	// LostToDeaths counts messages that were lost because their sender or receiver was killed or down; empty: 0.
 	LostToDeaths number `csv:"lost_to_deaths"`
 
 	TimerLateUSP50 number `csv:"timer_late_us_p50"`
 	TimerLateUSP99 number `csv:"timer_late_us_p99"`
 	TimerLateUSMax number `csv:"timer_late_us_max"`
-	// ClockErrorUS bounds by how much the times of two nodes may differ for one moment.
+	// ClockErrorUS bounds how far the clocks of two nodes may be apart.
 	ClockErrorUS number `csv:"clock_error_us"`
-	CPUBusy      number `csv:"cpu_busy"`     // share of the machine or of the run's quota, 0 to 1
+	CPUBusy      number `csv:"cpu_busy"`     // used share of the machine or of the run's quota, 0 to 1
 	OwnCPU       number `csv:"own_cpu"`      // the part of CPUBusy that nodes and orchestrator use
 	BrokerShare  number `csv:"broker_share"` // the part of CPUBusy that the broker uses
 	OthersCPU    number `csv:"others_cpu"`   // share of the machine that other processes use
@@ -177,7 +177,7 @@ type OfMessages struct {
 	Publishes         number `csv:"publishes"`
 	Delivered         number `csv:"delivered"`
 	Bytes             number `csv:"bytes"`
-	Refused           number `csv:"entries_refused"` // as in runs.csv
+	Refused           number `csv:"entries_refused"` // entries with a refused write, as in runs.csv
 	PerEntry          number `csv:"per_entry"`
 	PublishesPerEntry number `csv:"publishes_per_entry"`
 }
@@ -210,8 +210,8 @@ type OfFault struct {
 	FromS  number `csv:"from_s"`        // when the fault began, from the beginning of the window
 	ToS    number `csv:"to_s"`
 	Healed bool   `csv:"healed"`
-	// When the phase before began; when the phase during ended, if the fault was not healed; when the phase
-	// after ended. Empty: the fault has no such phase, or it had no length.
+	// BeforeFromS is when the phase Before began, EndS when the phase During ended, if the fault was not healed,
+	// and AfterToS when the phase After ended. Empty: the fault has no such phase, or it had no length.
 	BeforeFromS, EndS, AfterToS number
 
 	Entries ByPhase[number] `csv:"entries_*"`
@@ -236,7 +236,7 @@ type OfFault struct {
 	EpochsNew   number `csv:"epochs_new"`   // how many epochs with entries began in between
 	// SilenceS is the longest time without an accepted entry until the next fault began.
 	SilenceS number `csv:"silence_s"`
-	// SilenceTextbookS is the silence after which a textbook takes the token for lost.
+	// SilenceTextbookS is how long, according to a textbook, the silence lasts before the token counts as lost.
 	SilenceTextbookS number `csv:"silence_textbook_s"`
 
 	// For runs with leaders. Elections leave out rejoins.

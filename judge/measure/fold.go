@@ -37,7 +37,7 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
-	asked := uint32(0) // requests of the client, for any resource
+	asked := uint32(0) // how many requests the client has made so far, for any resource
 	for _, r := range f.sections.Resources {
 		if r != nil && int(s.Node) < len(r.Clients) {
 			asked += r.Clients[s.Node].Asked
@@ -373,12 +373,12 @@ func (f *Fold) countRoundTrips(logs []*history.NodeLog) {
 
 // lossNotices counts the entries whose client was told that it had lost the lock, or should have been told.
 type lossNotices struct {
-	all, stayed uint64 // clients that were told; clients of these that went on
+	all, stayed uint64 // clients that were told of the loss; how many of these went on
 	inside      int64  // for how long they went on, in nanoseconds
 	most        int64  // the longest time that a client went on
 	open        bool   // a client still went on when the history ended
-	untold      uint64 // clients that were not told before another entered
-	forNothing  uint64 // clients that were told, went on, and were alone inside
+	untold      uint64 // clients that were not told of the loss before another client entered
+	forNothing  uint64 // clients that were told of the loss, went on, and were alone inside
 }
 
 // add takes an entry that has ended.

@@ -80,7 +80,7 @@ func (l *Latency) Quantile(q float64) (ns int64, atLeast bool) {
 	}
 	rank := rankOf(q, l.Count())
 	if l.open == nil {
-		// This percentile lies between this rank and the one before under any rounding.
+		// A quarter less than the rank leads to this rank, however the library rounds.
 		return l.Hist.ValueAtPercentile(100 * (float64(rank) - 0.25) / float64(l.Count())), false
 	}
 	return quantileOf(l.Hist.Distribution(), l.open.Distribution(), rank)
@@ -151,7 +151,7 @@ type LatencyKind struct {
 	Tag       string
 	Name      string // name of its line of quantiles; empty: there is no such line
 	One, Many string // title of its histogram, in singular and plural; empty: there is no histogram
-	About     string // from when until when; %s stands for the event that ends an election
+	About     string // from when until when it lasts; %s stands for the event that ends an election
 	of        func(*Measures, *Leaders) *Latency
 }
 

@@ -142,7 +142,7 @@ func (m *Leaders) fillPhase(row *OfFault, i int, p *phase) {
 }
 
 // within returns the elements of all, which is sorted by time, that overlap [from, to). It uses binary
-// search, since a long run has many elements, and as many faults.
+// search, since a long run has many elements and many faults.
 func within[T any](all []T, from, to int64, times func(*T) (from, to int64)) []T {
 	first := sort.Search(len(all), func(i int) bool { _, end := times(&all[i]); return end >= from })
 	rest := all[first:]

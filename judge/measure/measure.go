@@ -52,7 +52,7 @@ type Measures struct {
 	Protocol             Latency // from a request until its entry
 	Hold                 Latency // from an entry until its exit
 	SynchronizationDelay Latency // from an exit to the next entry, which had been requested before that exit
-	Uncontended          Latency // from a request until its entry, if no client held or waited when it was made
+	Uncontended          Latency // from a request to its entry, if no client held or awaited the resource
 
 	divided divided
 }
@@ -70,7 +70,7 @@ func (m *Measures) AddLeaders(f *leadership.Fold, only bool) {
 
 var quantiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1}
 
-// Columns returns all figures: Figures and the quantiles of latencies, which take longer to find
+// Columns returns all figures: Figures and the quantiles of latencies. Finding the quantiles can take longer
 // than a short run. The column of a quantile is named by the tag of its latency, _us_ and the quantile.
 func (m *Measures) Columns() Figures {
 	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
@@ -84,8 +84,8 @@ func (m *Measures) Columns() Figures {
 	return m.Figures
 }
 
-// QuantileIn returns the quantile and the tag of its latency for a column of runs.csv; is is false if the
-// column is no quantile.
+// QuantileIn returns the quantile in a column of runs.csv, and the tag of its latency. The last result
+// reports whether the column has a quantile.
 func QuantileIn(column string) (tag string, q float64, is bool) {
 	tag, quantile, _ := strings.Cut(column, "_us_")
 	q, is = quantiles[quantile]

@@ -121,10 +121,10 @@ type OfPhase struct {
 	Messages    number `csv:"messages"`
 	Dropped     number `csv:"dropped"`
 
-	NextEntryS       number `csv:"next_entry_s" of:"exclusion"` // during and healed only, from their beginning
-	OldRateS         number `csv:"old_rate_s" of:"exclusion"`   // only of the phase healed
-	Unfinished       number `csv:"unfinished" of:"exclusion"`   // only of the phase healed
-	EpochBefore      number `csv:"epoch_before" of:"exclusion"` // only of the phase during, as the next four
+	NextEntryS       number `csv:"next_entry_s" of:"exclusion"` // only of "during" and "healed", from its start
+	OldRateS         number `csv:"old_rate_s" of:"exclusion"`   // only of the phase "healed"
+	Unfinished       number `csv:"unfinished" of:"exclusion"`   // only of the phase "healed"
+	EpochBefore      number `csv:"epoch_before" of:"exclusion"` // only of "during", like the next four
 	EpochAfter       number `csv:"epoch_after" of:"exclusion"`
 	EpochsNew        number `csv:"epochs_new" of:"exclusion"`
 	SilenceS         number `csv:"silence_s" of:"exclusion"`
@@ -137,7 +137,7 @@ type OfPhase struct {
 	TwoLeadersUS  number `csv:"two_leaders_us" of:"leaders"`
 	Flaps         number `csv:"flaps" of:"leaders"`
 	LeaderChanges number `csv:"leader_changes" of:"leaders"`
-	AgreedS       number `csv:"agreed_s" of:"leaders"` // only of the phase healed
+	AgreedS       number `csv:"agreed_s" of:"leaders"` // only of the phase "healed"
 }
 
 // ByPhases returns the figures of a fault by phase, in the order of Phases, and from its heal on if it was

@@ -21,16 +21,16 @@ var Rewrite = flag.Bool("rewrite", false, "write what the schedules in testdata 
 // A Form plays the stories of a row: the row itself, a sound variant of it, or a mutant.
 type Form struct {
 	*row.Row
-	Title string // in stories: the changed rule of a mutant; empty: the row itself
+	Title string // its name in stories: the changed rule of a mutant; empty for the row itself
 	Sound bool   // it breaks no promise inside its model
-	// Fails names checks. A mutant must fail one of them in all its stories; with Inside, inside its model.
-	// Empty: it need not fail.
+	// Fails names checks, one of which a mutant must fail in each of its stories. If Inside is set, it must fail
+	// inside its model. Empty: it need not fail.
 	Fails  string
 	Inside bool
 }
 
-// Goldens plays every story in testdata with its forms, and compares the result with the file. form returns
-// the form of a row with a title. also, if not nil, tests each form on the schedule.
+// Goldens plays every story in testdata with its forms, and compares the result with the file. The parameter
+// form returns the form of a row with a title; the parameter also, if not nil, tests each form.
 func Goldens(t *testing.T, least int, find func(string) (*row.Row, error),
 	form func(row *row.Row, title string) (Form, error), also func(*testing.T, *replay.Schedule, Form)) {
 	paths, err := filepath.Glob("testdata/*/*.txt")

@@ -17,7 +17,7 @@ type nodeClock struct {
 type clocks struct {
 	of  []nodeClock // by node; nil: all hosts have one clock
 	all int64       // bounds the error of comparing any two stamps read so far
-	// The largest bound of a clock that did not jump, and the largest of a clock with another number.
+	// Of the clocks that did not jump: the largest error, and the largest error of a clock with another number.
 	worst, second nodeClock
 	jumps         int            // how many bounds said that a clock jumped
 	jumping       map[uint32]int // by node whose clock jumps: the index of its pause

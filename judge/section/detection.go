@@ -58,7 +58,7 @@ func newDetection() Detection {
 		crashes: map[nodes.ID]*crash{}}
 }
 
-// suspect takes a suspicion, or its end, of a node that is down or up.
+// suspect takes the beginning or the end of a suspicion. down means that the suspected node is down.
 func (d *Detection) suspect(e *history.Event, down bool) {
 	of, suspected := nodes.ID(e.Count), d.suspected[e.Node]
 	if e.Kind == history.Trusted {
@@ -84,7 +84,7 @@ func (d *Detection) suspect(e *history.Event, down bool) {
 	}
 }
 
-// maxSuspect bounds the number of a node: a larger one in a garbled history would take memory.
+// maxSuspect bounds the number of a node: a larger one in a garbled history would take too much memory.
 const maxSuspect = 1 << 24
 
 func (d *Detection) took(time int64) {

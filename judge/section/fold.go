@@ -99,7 +99,7 @@ func (f *Fold) add(e *history.Event) {
 	case history.Suspected, history.Trusted:
 		f.suspect(e)
 	case history.Sent:
-		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not of an elector beside the algorithm
+		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not a message of an elector
 			f.circulation.send(e.Count)
 		}
 	case history.ClockBound:
@@ -405,7 +405,7 @@ type busy struct {
 	stays []Window // stays of clients inside since then, in order
 }
 
-// left takes a section that is over, in the order of their ends. empty: no client is inside any more.
+// left takes sections that are over, in the order of their ends. empty means that no client is inside now.
 func (b *busy) left(s *Section, empty bool, w Window) {
 	if !s.Refused {
 		stay, last := Window{s.Entered, s.Ended}, len(b.stays)
@@ -436,7 +436,7 @@ func (f *Fold) Busy() (ns int64) {
 	return ns
 }
 
-// left takes a section of any resource that is over.
+// left takes a section that is over, of any resource.
 func (f *Fold) left(s *Section) {
 	if f.within--; f.Named > 1 {
 		f.any.left(s, f.within == 0, f.Window)
@@ -451,8 +451,8 @@ func (f *Fold) Heartbeat(kind int) bool {
 // A circulation counts the messages from the first to the last entry in the window, if messages circulate.
 type circulation struct {
 	entries uint64
-	sent    [nodes.MaxKinds]uint64 // messages from the first to the last entry
-	since   [nodes.MaxKinds]uint64 // messages after the last entry
+	sent    [nodes.MaxKinds]uint64 // messages from the first to the latest entry
+	since   [nodes.MaxKinds]uint64 // messages since the latest entry
 	kinds   []uint32               // kinds of messages with since > 0
 }
 
@@ -533,7 +533,7 @@ func (s *Section) informLost(at int64) {
 }
 
 // refuseTry counts a refused try. It counts as free if, by the stamps, no client was inside at any moment of
-// the try. The client's own last exit came before its try under any error of stamps.
+// the try. The client's own last exit came before its try, however much stamps err.
 func (r *Resource) refuseTry(e *history.Event, stampError int64) {
 	r.Tries++
 	others := r.lastLeft

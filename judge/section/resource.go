@@ -25,7 +25,7 @@ type Resource struct {
 	Overlap           int64    // total length of the certain overlaps
 	First             *Overlap // the earliest certain overlap
 	Overlaps          Moments[Overlap]
-	UncertainOverlaps uint64 // sections that left in an overlap that is not certain
+	UncertainOverlaps uint64 // sections that ended in an overlap that is not certain
 	// Closest is the longest overlap, certain or not; negative: minus the shortest gap between two sections.
 	Closest int64
 
@@ -36,7 +36,7 @@ type Resource struct {
 	Exceeded          Moments[history.Event] // entries whose count was certainly more than the capacity
 	Uncertain         uint64
 	FirstUncertain    history.Event
-	UncertainByDeaths uint64 // like Uncertain, but perhaps only because killed clients still counted
+	UncertainByDeaths uint64 // like Uncertain, perhaps only because the register still counted killed clients
 	Exits             uint64 // exits that wrote to the account
 	Account           int64  // the highest value written to the account
 	// Early is the first entry that read a value before it was written, by the stamps, or nil.
@@ -49,7 +49,7 @@ type Resource struct {
 
 	Unfenced uint64           // entries without a fence number
 	Refusals uint64           // exits whose write was refused
-	Stale    Moments[Overlap] // writes that should have been refused: by A, after B had entered
+	Stale    Moments[Overlap] // writes by A that should have been refused, since B had entered before
 	Baseless *Section         // the first section refused though no higher number had entered, or nil
 
 	Tries     uint64 // refused tries
@@ -73,11 +73,11 @@ type Resource struct {
 	others   int64      // when a client other than lastBy left last
 	ahead    *Misread   // an entry that read more than had been written so far
 
-	// orphaned counts the units of killed nodes that the register may count until they are taken out, takenOut
-	// how many of these are out.
+	// orphaned counts the units of killed nodes that the register may count until they are taken out, and
+	// takenOut how many of these units were taken out.
 	orphaned, takenOut uint32
 
-	unknown      uint32   // units that the register may count too many, since nodes died while they changed it
+	unknown      uint32   // how much too high the register may be, since nodes died while they changed it
 	mayBeWritten int64    // the highest value that a dead node may have written without an Exited event
 	readOfDead   *Misread // the latest entry that read a value which a dead node may have written
 	writesOfDead uint64   // how many values were read which a dead node may have written
@@ -90,8 +90,8 @@ type Misread struct {
 	Read int64 // what the account held
 }
 
-// A Client is the state of one client of a resource. It is small: with many clients, none stays in a cache
-// from one event to the next.
+// A Client is the state of one client of a resource. It is small: with many clients, none stays in the cache
+// of the processor from one event to the next.
 type Client struct {
 	open     *Section // its open request, or nil
 	left     int64    // when its last section ended
@@ -151,7 +151,7 @@ func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 	}
 }
 
-// Denies reports whether the capacity was never exceeded by the register.
+// Denies reports whether, by the register, the capacity was never exceeded.
 func (r *Resource) Denies() bool {
 	return r.Deepest.Count <= r.Capacity && r.Uncertain+r.UncertainByDeaths == 0
 }
@@ -179,7 +179,7 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 	r.wrote(s.Written, at-stampError)
 }
 
-// wrote takes the value that an exit wrote. Entries may have read it from the time since on. The final
+// wrote takes the value that an exit wrote, and the time since when entries may have read it. The final
 // account is the highest value written: the last exit by stamps may not have been the last.
 func (r *Resource) wrote(account, since int64) {
 	if d := r.readOfDead; d != nil && account == d.Read && d.At >= since {
@@ -375,9 +375,9 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 	return certain
 }
 
-// heldSince returns the latest entry that must have been wrong if the capacity is exceeded by excess at a
-// time, assuming that the earliest sections inside, as few as it takes, were let in wrongly. If these are too
-// few, it is that time itself.
+// heldSince returns when the cause of an overlap began, if the capacity is exceeded by excess at a time. It
+// assumes that the sections which entered first were let in wrongly, as few as it takes, and returns when the
+// latest of them entered. If all sections are too few, it returns the time itself.
 func (r *Resource) heldSince(excess uint64, at int64) int64 {
 	for _, s := range r.inside {
 		if uint64(s.Units) >= excess {
@@ -523,7 +523,8 @@ func (f *Fold) refuse(r *Resource, s *Section, at int64) {
 }
 
 // accept takes an exit whose write was accepted. The write should have been refused if another client had
-// entered under the same or a higher number before the write: that client has read a lower value.
+// entered under the same or a higher number before the write. Then that client has read a lower value than
+// was written.
 func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	if s.passed != nil && s.passed.Read < s.Written {
 		writer := *s

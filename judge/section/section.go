@@ -40,7 +40,7 @@ type Section struct {
 
 	Due, Asked, Entered, Ended int64 // when each of these happened, if it did
 
-	Alone     bool   // no client held or waited when it was asked for
+	Alone     bool   // no client held the resource or waited for it when the request was made
 	Overtaken uint64 // how many others asked later and entered earlier
 	Handed    bool   // it took units that an exit had freed, and was requested before that exit
 	FreedAt   int64  // the time of that exit, if Handed
@@ -97,8 +97,8 @@ type OverlapObserver interface {
 // the first, and the one whose cause began last. Memory grows with the number of turns only.
 type Moments[T any] struct{ of []Hook[T] }
 
-// A Hook is an incident: it happened at At, and its cause began at From, no later. A cause is, for example,
-// the section of the client that was inside already.
+// A Hook is an incident that happened at the time At. Its cause, for example the section of the client that
+// was inside already, began at From, no later than At.
 type Hook[T any] struct {
 	From    int64
 	At      int64
@@ -107,7 +107,7 @@ type Hook[T any] struct {
 	last    bool // the incident of its stretch with the latest From; otherwise the one with the earliest At
 }
 
-// keep takes an incident in a stretch: it happened at at, and its cause began at from.
+// keep takes an incident of a stretch, with the times at which its cause began and at which it happened.
 func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
 	one := Hook[T]{from, at, what, stretch, false}
 	first, last := -1, -1

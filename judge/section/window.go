@@ -36,7 +36,7 @@ func (w Window) Length() int64 { return max(0, w.To-w.From) }
 // Overlap returns how much of [from, to) lies in the window.
 func (w Window) Overlap(from, to int64) int64 { return max(0, min(to, w.To)-max(from, w.From)) }
 
-// A Mark is when the history first has a mark, if Seen.
+// A Mark says when the history first has a mark. If Seen is false, the history never has the mark.
 type Mark struct {
 	At    int64
 	Value int64 // its meaning depends on the mark, such as history.Stalled

@@ -24,7 +24,7 @@ type Extract struct {
 	Unissued []section.Section    // sections due in the window, and never asked for
 	Reigns   []leadership.Stretch // stretches in which a node led, if they overlap the window
 	Events   []history.Event      // events of nodes in the window, of the kinds that become Steps
-	Deaths   []section.Death      // of the whole run; so are Pauses and Faults
+	Deaths   []section.Death      // deaths in the whole run; Pauses and Faults cover the whole run too
 	Pauses   []section.Pause
 	Faults   []section.Fault
 	Measured section.Window // the measured time of the run
@@ -69,7 +69,7 @@ const (
 type Fold struct {
 	Extract
 	sections *section.Fold
-	leaders  []*leadership.Fold // of the elector; empty if the stack has no elector
+	leaders  []*leadership.Fold // the fold for the elector; empty if the stack has no elector
 	seen     *Together          // the first failure that the player of a schedule observed
 	err      int64              // bound on the error of comparing two stamps
 }

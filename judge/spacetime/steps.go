@@ -33,8 +33,8 @@ func (f *Extract) Steps() [][]Step { return f.steps(0) }
 // ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
 func (f *Extract) ClockedSteps() [][]Step { return f.steps(f.Stack.Total()) }
 
-// steps returns the steps of each node in the window. Their vector clocks have that many entries; 0: no
-// clocks.
+// steps returns the steps of each node in the window. The parameter clocked is the number of entries of their
+// vector clocks; 0: no clocks.
 func (f *Extract) steps(clocked int) [][]Step {
 	all := make([][]Step, f.Stack.Total())
 	for i := range f.Messages {
@@ -154,14 +154,15 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 	}
 }
 
-// A clocked is a request with its vector clock: knows[i] steps of node i happened before it. A node that
-// knows made steps of the request's node certainly knows of the request.
+// A clocked is a request with its vector clock: clocked.knows[i] counts the steps of node i that happened
+// before it. A node certainly knows of the request if it knows of at least clocked.made steps of the
+// request's node.
 type clocked struct {
 	knows []uint32
 	made  uint32
 }
 
-// mostClocks bounds how many counts all vector clocks of an extract have together, to 256 MB.
+// mostClocks bounds how many entries the vector clocks of an extract have in all. They take up to 256 MB.
 const mostClocks = 1 << 26
 
 // Inversions returns how often a client entered while another waited whose request happened before its own
@@ -188,8 +189,8 @@ func (f *Extract) Inversions() (count int, known bool) {
 			if e == nil || e.Kind != history.Requested {
 				continue
 			}
-			// If no message of that time was for the request, messages that the node sent then may have come before
-			// it, such as the releases of its last exit.
+			// If no message at the time of the request was for it, messages that the node sent at that time may have
+			// come before it, such as the releases of its last exit.
 			last := i
 			for !steps[i].after && last+1 < len(steps) && steps[last+1].At == e.At {
 				last++

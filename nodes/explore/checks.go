@@ -114,7 +114,7 @@ func (w *worker) needs(check string) nodes.Assumption {
 	return stack.Safe()
 }
 
-// majority returns nodes.Majority if it is broken while so many clients are up, or else 0.
+// majority returns nodes.Majority as broken if the clients that are up are no majority, or else 0.
 func (w *worker) majority(up int) nodes.Assumption {
 	if 2*up > w.o.Config.N {
 		return 0
@@ -253,16 +253,16 @@ func (o *Options) validateElection(stack *row.Stack) error {
 
 // The check minority: an exploration cuts no links, so a node counts as one that reaches no majority if it
 // suspects half of the clients, and in this life has heard from too few to make a majority with it. Such a
-// node must not let its client in, except because of a message. With row.Minority.Keeps it may also let it in
-// because of a request, which may find a token there.
+// node must not let its client in, except because of a message. With row.Minority.Keeps it may also let the
+// client in because of a request, since the request may find a token there.
 
 // secludes reports whether the check minority is made.
 func (o *Options) secludes() bool {
 	return o.Spec.Exclusion().Minority != nil && o.looksFor(replay.CheckMinority)
 }
 
-// secluded reports whether an entry violates the check minority: s let the client in, and next is the new
-// state of the node.
+// secluded reports whether an entry violates the check minority: the stimulus s let the client in, and next
+// is the new state of the node.
 func (ps *parts) secluded(next *part, s stimulus) bool {
 	keeps := ps.o.Spec.Exclusion().Minority.Keeps && s >= onRequest && s < onRelease
 	return s < onReceive && !keeps && ps.rules.InMinority(next.suspects, next.heard)

@@ -17,7 +17,7 @@ type move struct {
 	what    replay.StepKind
 	node    uint8
 	outcome uint16
-	which   uint32 // a message, as its word; a timer, by its index in the part; a peer; or a stimulus
+	which   uint32 // its subject: the word of a message, the index of a timer in the part, a peer or a stimulus
 }
 
 // stimulus returns the stimulus of a move for its node.
@@ -59,7 +59,7 @@ const unknown = ^uint32(0)
 // A finding is a state or a move that fails a check.
 type finding struct {
 	check  string
-	move   move     // the move that fails the check; unset if still
+	move   move     // the move that fails the check; unset if the state itself fails it
 	waiter nodes.ID // the client that is passed over or can never enter; forEver: nodes can never agree
 }
 
@@ -98,7 +98,7 @@ type worker struct {
 	fences   int     // index in a state of the highest fence numbers
 	parts    *parts
 	seen     *visited
-	countsUp bool             // the algorithms need a majority of clients, or the servers, to be up
+	countsUp bool             // the algorithms need a majority of clients up, or all servers up
 	model    nodes.Assumption // assumptions broken from the beginning
 	safe     nodes.Assumption // assumptions needed for safety
 	live     nodes.Assumption // assumptions needed for progress
@@ -109,7 +109,7 @@ type worker struct {
 	counts   bool             // losses because of copies count as faults: the algorithms need NoLoss
 	rules    replay.Rules     // rules of the election, if the stack has an elector
 	timeouts int              // index in a state of the number of timeouts; 0: not bounded
-	ticks    int              // index in a state of the ticks for which several lead; 0: not counted
+	ticks    int              // index in a state of the ticks for which several nodes lead; 0: not counted
 	late     bool             // timers would have run out more often than Options.Timeouts
 	voters   leading.Electorate
 	known    []*part // all parts, as of the last refresh
@@ -245,7 +245,7 @@ func (w *worker) local(at int, p *part) {
 		if w.o.Restarts || w.o.Amnesia {
 			w.try(move{what: replay.StepRestart, node: node})
 		}
-		if w.o.Amnesia && p.saved() && !w.forgets[at] { // otherwise it equals a restart
+		if w.o.Amnesia && p.saved() && !w.forgets[at] { // otherwise amnesia equals a restart
 			w.try(move{what: replay.StepAmnesia, node: node})
 		}
 		return

@@ -41,8 +41,8 @@ type Options struct {
 	// not exhausted, but bounded by copies. Zero: one, or any number if the algorithm needs NoLoss.
 	Copies int
 
-	// Timeouts is how often timers may run out in all, for an algorithm whose timers or terms have no end. If
-	// one would run out once more, the search is not exhausted, but bounded by timeouts. Zero: any number.
+	// Timeouts is how often timers may run out in all, for an algorithm whose timers or terms have no end. If a
+	// timer would run out once more, the search is not exhausted, but bounded by timeouts. Zero: any number.
 	Timeouts int
 
 	// Timing bounds how long messages and timers take. Nil: a message may arrive and a timer run out at any
@@ -259,7 +259,7 @@ func (s *search) explain(l *lead) (*Violation, error) {
 	return &Violation{Violation: *v, OutsideModel: l.needs, Schedule: schedule, Story: r.Story}, nil
 }
 
-// same reports whether the nodes of a stage are in a state, with as many messages on their way.
+// same reports whether the nodes of a stage are as in a state, and as many messages are on their way.
 func (s *search) same(stage *replay.Stage, state []uint32) bool {
 	w := s.workers[0]
 	for id, number := range state[:w.total] {
@@ -272,7 +272,7 @@ func (s *search) same(stage *replay.Stage, state []uint32) bool {
 }
 
 // play returns the schedule of a lead, the stage on which it was played, and the last state; for a panic, the
-// state before. It plays while it makes the schedule, since only real nodes tell equal messages apart.
+// state before. It plays while it makes the schedule, since only the stage tells equal messages apart.
 func (s *search) play(l *lead) (out *replay.Schedule, stage *replay.Stage, state []uint32, err error) {
 	var moves []move
 	switch l.check {

@@ -146,7 +146,7 @@ type parts struct {
 	partOf    map[digest]uint32
 	flightOf  map[digest]uint32
 	reactions map[uint64][]outcome
-	err       error // the space exceeds a limit
+	err       error // set if the space exceeds a limit
 	dice      fixedDice
 	buffer    []byte
 	out       *outcome              // outcome of the current stimulus
@@ -445,7 +445,7 @@ func (ps *parts) Suspect(*nodes.Process, *nodes.Effect, bool) {}
 // two effects that survive a crash, saves and messages. A crash before the first equals one before the input,
 // and a crash after the last equals one after it.
 
-// between is called at each such place.
+// between is called at each place where the node may crash in the middle of an input.
 func (ps *parts) between(p *nodes.Process, done int) {
 	ps.places = done
 	if done == ps.after {

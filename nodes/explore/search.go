@@ -32,7 +32,7 @@ type search struct {
 	x           Result
 
 	worst   *lead // the violation nearest to the beginning
-	cut     bool  // the level of worst was not swept to the end
+	cut     bool  // the level of the nearest violation was not swept to the end
 	outside *lead // the nearest violation outside the model
 }
 
@@ -206,8 +206,8 @@ func (s *search) merge(b *batch) bool {
 	return true
 }
 
-// place returns the number of a candidate, and adds it if it is new; the number is unknown if it is too deep.
-// fits is false if the bound of states is reached.
+// place returns the number of a candidate, and adds it if it is new. If the candidate is deeper than the
+// bound of depth, its number stays unknown. fits is false if the bound of states is reached.
 func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint32, fits bool) {
 	if c.known != unknown {
 		return c.known, true
@@ -234,7 +234,7 @@ func (s *search) full() bool {
 	need := s.bytes()
 	s.report(need, false)
 	if s.seen.free() < s.seen.count/16 {
-		need += 2 * s.seen.bytes() // it is about to grow, and then needs the old and the new table at once
+		need += 2 * s.seen.bytes() // the table is about to grow: then the old and the new one both take memory
 	}
 	if s.o.Memory > 0 && need > s.o.Memory || max(s.edges.count, s.parents.count) > lowHalf/2 {
 		s.x.Bound = "memory"

@@ -16,7 +16,7 @@ import (
 
 // A Declaration of a program says which of its messages carry the token or a permit, and what it promises.
 type Declaration struct {
-	Kinds  []nodes.MessageKind // their names and what they carry, but no Zero
+	Kinds  []nodes.MessageKind // kinds of messages: names, and what they carry; Zero is not set
 	Safe   nodes.Assumption    // assumptions needed for safety
 	Live   nodes.Assumption    // assumptions needed for progress
 	Grace  time.Duration       // time to recover: see nodes.Spec.GraceOf

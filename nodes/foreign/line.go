@@ -33,7 +33,7 @@ const LongestLine = 1 << 20
 
 // A Said is a line that a program has written. Body is decoded only if the line is not for a peer.
 type Said struct {
-	To      nodes.ID // the peer that receives it; None: Service receives it
+	To      nodes.ID // the peer that receives it; None: it is not for a peer, but for Service
 	Service string   // the receiver as the line names it
 	Type    string
 	Raw     string // the body as text
@@ -127,7 +127,7 @@ type Init struct {
 // A Service tells a client how to use a service.
 type Service struct {
 	Servers []string `json:"servers,omitempty"` // host:port, as this node reaches them
-	Prefix  string   `json:"prefix,omitempty"`  // begins all names that the client creates in the service
+	Prefix  string   `json:"prefix,omitempty"`  // prefix of all names that the client creates in the service
 }
 
 // initID is the msg_id of init. Later ones are higher.

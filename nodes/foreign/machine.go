@@ -52,7 +52,7 @@ type bridge struct {
 	left    uint64   // msg_id of the latest release
 	leaving bool     // the program has not answered the release
 	wants   bool     // the client waits, and the request is sent once the release is answered
-	waiting bool     // the client waits, and the program was told
+	waiting bool     // the client waits, and the request was sent to the program
 	inside  bool     // the client is inside
 	told    bool     // the client heard that it lost the lock, and goes on
 	timers  []string // ids of running timers, as JSON, by the Peer of their nodes.Timer; empty: free
@@ -106,7 +106,7 @@ func (b *bridge) tell(env *nodes.Env, by, format string, args ...any) {
 	b.out = line(b.out, by, env.Self(), fmt.Sprintf(format, args...))
 }
 
-// call sends the program a line from the testbed with only a type and a msg_id, and returns that.
+// call sends the program a line from the testbed with only a type and a msg_id, and returns the msg_id.
 func (b *bridge) call(env *nodes.Env, typ string) uint64 {
 	b.next++
 	b.out = line(b.out, Client, env.Self(), `{"type":"`+typ+`","msg_id":`+strconv.FormatUint(b.next, 10)+`}`)
@@ -234,7 +234,7 @@ func (b *lock) Standing() string {
 	return ""
 }
 
-// answered handles a line of the program of a lock to the client.
+// answered handles a line that the program of a lock writes to the client.
 func (b *lock) answered(env *nodes.Env, s *Said) {
 	switch s.Type {
 	case "entered":
@@ -328,7 +328,7 @@ func (b *lock) refused(env *nodes.Env, s *Said) {
 // Campaign implements nodes.Elector.
 func (b *elector) Campaign(env *nodes.Env) { b.call(env, "campaign") }
 
-// elected handles a line of the program of an elector to the testbed.
+// elected handles a line that the program of an elector writes to the testbed.
 func (b *elector) elected(env *nodes.Env, s *Said) {
 	switch {
 	case s.Type == "campaign_ok", s.Type == "error" && s.Body.Code == notSupported:

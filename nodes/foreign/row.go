@@ -12,16 +12,16 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Name is the name of the rows of foreign programs.
+// Name is the name in the row of a foreign program. The row of a service has the name of the service.
 const Name = "foreign"
 
-// The options of such a row: the command, and the kinds of messages and the promises, as Parse reads them.
+// The options in the row of a foreign program. Parse reads the kinds of messages and the promises.
 const (
 	CommandOption  = "foreign"
 	KindsOption    = "kinds"
 	PromisesOption = "promises"
 	// ServiceOption names the service whose client the program is; the options of the service come beside it.
-	// The command of such a row is not stored with a run: it is added where nodes are started.
+	// The command that starts the client is not stored with a run: it is added where nodes are started.
 	ServiceOption = "service"
 )
 
@@ -104,7 +104,7 @@ func Row(c nodes.Config) (*row.Row, error) {
 // A programRow is the row of a program while it is being made.
 type programRow struct{ *row.Row }
 
-// ofService turns the row into that of the service name, with the options of the configuration.
+// ofService turns r into the row of the service called name, with the options of the configuration.
 func (r programRow) ofService(name string, c nodes.Config) {
 	r.Name, r.Family, r.Source = name, ServiceOption, name
 	r.Summary = "A service that people use; its client is a process beside each node."

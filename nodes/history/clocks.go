@@ -206,7 +206,7 @@ func (f *folder) bound(begin int64) {
 }
 
 // bounds returns the ClockBound events of a node with this clock, whose number is number. own is the event
-// for the bound by the node's log alone. A new event comes when the bound grows, or falls to half or less.
+// with the bound from the node's log alone. A new event comes when the bound grows, or falls to half or less.
 func (c *Clock) bounds(number int, own Event) (all []Event) {
 	last := own
 	last.Value, last.Fence = Unknowable, NoClock

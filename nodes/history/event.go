@@ -71,7 +71,7 @@ const (
 	Reconnected
 	// Suspected: the failure detector of the node suspects the node Count.
 	Suspected
-	// Trusted: it trusts the node Count again.
+	// Trusted: the failure detector of the node trusts the node Count again.
 	Trusted
 
 	// Killed: the orchestrator sends SIGKILL to the process of the node. The process may still act, until
@@ -101,7 +101,7 @@ const (
 	// when this try was made.
 	TryRefused
 	// Breached: the foreign program of the node broke the protocol, which ends the run. Count says how: see
-	// GrantedTwice. Its last line is NodeLog.Last.
+	// GrantedTwice. NodeLog.Last is the last line of the program.
 	Breached
 	// ClockSet: the clock of the timers of the node's foreign program was set. Count is how many timers ran,
 	// and Value how many the program had ever set.
@@ -164,7 +164,7 @@ func (e *Event) ServersHit() (all []int) {
 // The processes of a run that are no nodes, as Paused and Resumed name them.
 const (
 	Broker       = ^uint32(0) - iota // the NATS broker, if it is the run's own
-	Orchestrator                     // it notices its own pause when it resumes
+	Orchestrator                     // the orchestrator, which notices its own pause when it resumes
 	Proxies                          // the proxies between nodes and brokers
 	firstBroker                      // the first of several brokers: see BrokerAmong
 
@@ -183,7 +183,7 @@ const (
 	Stopped                // no request is issued any more
 	Rested                 // every entry is over and every message has arrived
 	Interrupted            // the run was ended from outside, or by the death of a process
-	Stalled                // a client waits; Value: messages handled since an entry, 0: nothing moves
+	Stalled                // a client waits; Value: messages handled since the last entry, 0: nothing moves
 )
 
 // The gauges of a run.
@@ -238,7 +238,7 @@ type MessageRecord struct {
 	Kind     uint8 // index among the algorithm's kinds
 	Sent     bool  // recorded when it was sent; otherwise when it was handled or lost
 	Lost     bool  // it was lost on its way to the node; recorded only in schedules and full traces
-	Asks     bool  // it is the first that the node sent for a request of its client
+	Asks     bool  // it is the first message that the node sent for a request of its client
 }
 
 var breachNames = [...]string{GrantedTwice: "granted_twice", EnteredUnasked: "entered_unasked",
@@ -282,7 +282,7 @@ func (e *Event) CountName() string {
 	return nameOf(markNames[:], "mark", e.Count)
 }
 
-// nameOf returns the name of a number, or what and the number, for one that only a later Turnstile knows.
+// nameOf returns the name of a number or, if only a later Turnstile knows it, a text such as gauge 99.
 func nameOf(names []string, what string, number uint32) string {
 	if number < uint32(len(names)) && names[number] != "" {
 		return names[number]

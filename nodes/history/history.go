@@ -124,7 +124,7 @@ func (h *History) Run(folds ...Fold) {
 type formatError struct {
 	File     string
 	Offset   int64 // where in the file, in bytes
-	Unpacked bool  // the offset is one of the uncompressed content of a stored history
+	Unpacked bool  // Offset is in the uncompressed content of a stored history
 	What     string
 }
 
@@ -136,8 +136,8 @@ func (e *formatError) Error() string {
 	return fmt.Sprintf("%s: at byte %d%s: %s", e.File, e.Offset, of, e.What)
 }
 
-// Difference reads two histories side by side and says where they first differ, empty if nowhere. It ignores
-// their Origin. It also returns how many events are the same.
+// Difference reads two histories side by side and says where they first differ; empty: nowhere. It ignores
+// their Origin. It also returns the number of equal events before the first difference.
 func (a *Reader) Difference(b *Reader) (says string, same uint64, err error) {
 	if a.Nodes != b.Nodes || a.StampError != b.StampError {
 		return fmt.Sprintf("one is of %d nodes with stamps that err by %d ns, the other of %d nodes and %d ns",

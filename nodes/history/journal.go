@@ -57,7 +57,7 @@ func (j *Journal) Pause(at int64, process uint32, stands bool) error {
 // stores the node in the field Fence.
 func (k Kind) ofNode() bool { return k == Killed || k == Crashed || k == Restarted }
 
-// Add records an event of the orchestrator, or of a kind that is ofNode.
+// Add records an event of the orchestrator, or an event that it records on behalf of a node: see ofNode.
 func (j *Journal) Add(e Event) error { return j.append(e) }
 
 // Settle records that the run came to rest after a single request of node, which took messages.

@@ -125,19 +125,19 @@ type Counters struct {
 	EventCount atomic.Uint64 // events ever appended
 	TraceNext  atomic.Uint64 // messages ever put in the trace
 	MultiSent  atomic.Uint64 // multicasts published
-	Gaps       atomic.Uint64 // numbers missing in streams that no fault explains
+	Gaps       atomic.Uint64 // numbers missing in streams, and not explained by a fault
 	Repeats    atomic.Uint64 // messages that came again or out of order without a fault
 
 	// For a node that reconnects to its broker:
-	Explained   atomic.Uint64 // numbers missing in streams since a connection was lost
+	Explained   atomic.Uint64 // numbers missing in streams because a connection was lost
 	Refused     atomic.Uint64 // deliveries asked for without a connection: they never arrive
 	Disconnects atomic.Uint64 // how often it lost its connection
 	Reconnects  atomic.Uint64 // how often it was connected again
-	MultiFloor  atomic.Uint64 // Log.Floor for its multicasts
+	MultiFloor  atomic.Uint64 // the floor of its multicasts: see Log.Floor
 
-	Strays atomic.Uint64 // late messages of an incarnation whose successor was heard before; not in streams
-	// For a node that asks a resource process: its answered questions, except for tickets, and the
-	// nanoseconds that it waited for them in all.
+	Strays atomic.Uint64 // messages that came after messages of a later incarnation of the sender; in no stream
+	// For a node that asks a resource process: the number of answered questions that are not draws of
+	// tickets, and the nanoseconds that the node waited for these answers in all.
 	RoundTrips  atomic.Uint64
 	RoundTripNS atomic.Uint64
 

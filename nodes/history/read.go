@@ -109,8 +109,8 @@ func copyWords(to []uint64, from []byte) int {
 	return len(to)
 }
 
-// decodeTrace reads a trace into which next messages were written. It leaves out the place of the next
-// message, which may hold a half-written one if the writer died.
+// decodeTrace reads a trace. next is the number of messages ever written to it. decodeTrace leaves out the
+// place of the message after these, which may be half-written if the writer died.
 func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
 	size := uint64(len(b) / messageRecordLen)
 	if size == 0 {
@@ -134,7 +134,7 @@ func latest(size, next uint64) iter.Seq[uint64] {
 // next reads the next event, and reports whether there was one.
 func (l *logReader) next() (bool, error) {
 	if l.count > 0 && l.count%perPage == 0 {
-		l.r.Discard(pageLen % EventLen) // fewer bytes at the end of the log
+		l.r.Discard(pageLen % EventLen) // at the end of the log fewer bytes may be left
 	}
 	b, err := l.r.Peek(EventLen)
 	if err != nil && err != io.EOF {
@@ -275,7 +275,7 @@ func openFolder(dir string) (*folder, error) {
 const mostNamed = 1 << 16
 
 // named returns the number of nodes by the events about them, for a folder without logs of nodes, whose hosts
-// may be gone. It leaves errors of reading to next.
+// may be gone. It leaves errors of reading to the method next.
 func (f *folder) named() (count int) {
 	for _, file := range f.files {
 		r := io.NewSectionReader(file, 0, math.MaxInt64)
@@ -337,7 +337,7 @@ func begun(log io.ReaderAt) (bool, error) {
 	return false, nil
 }
 
-// next reads the earliest next event; among equal times, the first log wins.
+// next reads the earliest event that is left; of equal times, the event of the first log.
 func (f *folder) next(e *Event) (bool, error) {
 	if f.err != nil || f.heads.Len() == 0 {
 		return false, f.err

@@ -34,13 +34,13 @@ func CreateFile(path string, h Header) (*File, error) {
 	}
 	packer, err := zstd.NewWriter(file, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		panic(err) // only wrong options cause it
+		panic(err) // only wrong options cause an error
 	}
 	return &File{NewWriter(packer, h), path, file, packer}, nil
 }
 
-// Save gives the file its name. Close the fold before. It returns the first error of storing the history, and
-// then leaves no file.
+// Save gives the file its name. The fold must be closed before. Save returns the first error of storing the
+// history, and then leaves no file.
 func (f *File) Save() error {
 	err := f.Err()
 	if closed := f.packer.Close(); err == nil { // otherwise Close returns the same error
@@ -333,7 +333,7 @@ func (s *stored) fail(format string, args ...any) error {
 	return &formatError{s.name, s.at, true, fmt.Sprintf(format, args...)}
 }
 
-// damage returns an error that says what, and why: err, unless that is the end of the file.
+// damage returns an error with the text what, followed by err unless err is the end of the file.
 func (s *stored) damage(what string, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		what += ": " + err.Error()

@@ -8,8 +8,8 @@ import (
 
 // A Text is the content of a message as text, such as a message of a foreign program.
 type Text struct {
-	Type string // empty if the kind of the message says it
-	Body string // shortened
+	Type string // empty: the type is the name of the message's kind
+	Body string // shortened: see longestBody
 }
 
 // How many bytes of a text are kept.
@@ -18,7 +18,7 @@ const (
 	longestBody = 200
 )
 
-// textLen is how many bytes a text takes in a log: the lengths of both, the type and the body.
+// textLen is how many bytes a text takes in a log: a byte for each of two lengths, the type, and the body.
 const textLen = 2 + longestType + longestBody + 2*len(cut)
 
 // cut ends a shortened text.
@@ -61,7 +61,7 @@ func (l *Log) TraceText(m MessageRecord, t Text) {
 // Last keeps the last line of the program of the node. The log must keep texts.
 func (l *Log) Last(says string) { putText(l.texts[len(l.texts)-textLen:], Text{Body: says}) }
 
-// textsLen returns how many bytes the texts take: one text for each message of the trace, and Last.
+// textsLen returns how many bytes the texts take: one text for each message of the trace, and Log.Last.
 func (p *preamble) textsLen() uint32 { return p.texts * (p.trace + 1) * uint32(textLen) }
 
 // Text returns the text of message i of the trace; empty if the log keeps no texts.
@@ -85,7 +85,7 @@ func (w *words) text(s *string) {
 	}
 }
 
-// decodeTexts reads the texts of a trace, and Last.
+// decodeTexts reads the texts of a trace, and the text of Log.Last.
 func decodeTexts(b []byte, next uint64) (texts []Text, last string) {
 	size := uint64(len(b)/textLen) - 1
 	for at := range latest(size, next) {

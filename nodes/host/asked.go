@@ -12,10 +12,10 @@ import (
 )
 
 // An asker asks the resource process, for all clients of a node. It has its own connection, to a broker that
-// carries nothing else. If that is lost, it asks open questions again, and the process answers each once. The
-// node never blocks: answers come by its inbox.
+// carries nothing else. After a loss of the connection it asks open questions again, and the process carries
+// out each question once. The node never blocks: answers come by its inbox.
 //
-// # Why the witnesses still imply one another
+// # Why lost money and overlaps still imply a register above the capacity
 //
 // In one step, R, the process counts a client in and reads the account; W writes the account; L counts the
 // client out. The client stamps its entry, E, after the answer to R, and its exit, X, after the answer to W
@@ -164,7 +164,7 @@ func (r *askedResource) ask(do uint8, q question) {
 	h := r.host
 	q.Do, q.Resource, q.Node, q.Incarnation = do, r.number, h.config.Node, h.config.Incarnation
 	q.Fenced, q.Units, q.Fence = r.fenced, r.units, r.fence
-	// The number of a question, modulo the number of clients, is that of its client. It rises for each client.
+	// The numbers of a client's questions rise. Modulo the number of clients, each is the number of the client.
 	each := uint64(len(r.asker.clients))
 	q.Number = (r.open.Number/each+1)*each + uint64(r.number)
 	r.open, r.asks, r.asked = q, true, h.clock.Now()

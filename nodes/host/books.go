@@ -94,7 +94,7 @@ type answer struct {
 const (
 	granted   = iota // done
 	refusing         // the account refused a write under a lower fence number
-	tooLate          // the incarnation was taken out, since the orchestrator takes it for dead
+	tooLate          // the incarnation was taken out of the register, since the orchestrator takes it for dead
 	senseless        // the question makes no sense
 )
 
@@ -136,7 +136,7 @@ func (b *Books) Serve(conn *nats.Conn) (*nats.Subscription, error) {
 func encode(b []byte, value any) []byte {
 	b, err := binary.Append(b, binary.LittleEndian, value)
 	if err != nil {
-		panic(err) // it is made of numbers
+		panic(err) // impossible: all values have a fixed size
 	}
 	return b
 }

@@ -21,7 +21,7 @@ type bridge struct {
 	pends    bool         // the run waits until the program is quiet
 	budget   int          // how many lines to peers and services may be taken now
 	filled   int64        // when budget was refilled last
-	paused   bool         // budget is used up, and a task will resume
+	paused   bool         // budget is used up, and a task is planned that resumes the bridge
 	gathers  bool         // lines for the program are collected until the handling of one of its lines is over
 	told     []byte       // the latest line to the program
 	said     foreign.Said // the latest line of the program

@@ -22,23 +22,23 @@ import (
 const (
 	initLimit   = 10 * time.Second // time limit for the answer to init
 	closeLimit  = 500 * time.Millisecond
-	lookEvery   = 100 * time.Millisecond // pause between looks at whether it reads its input
-	hungLooks   = 20                     // looks in a row without a read, after which it counts as hung
-	floodLines  = 5_000                  // most lines that wait to be handled
-	floodBytes  = 64 << 20               // most bytes of these lines
-	mostUnread  = 64 << 20               // most bytes of input that it has not read
+	lookEvery   = 100 * time.Millisecond // pause between looks at whether the program reads its input
+	hungLooks   = 20                     // looks in a row without a read, after which the program counts as hung
+	floodLines  = 5_000                  // most lines of the program that wait to be handled
+	floodBytes  = 64 << 20               // most bytes of lines of the program that wait to be handled
+	mostUnread  = 64 << 20               // most bytes of input that the program has not read
 	tailLines   = 20                     // lines of its standard error that are kept
-	tailColumns = 300                    // bytes that are kept of each of these lines
+	tailColumns = 300                    // bytes that are kept of each line of its standard error
 )
 
 // A child is the process of a foreign program. It is in the process group of the node, so signals of the
 // orchestrator to the node's group reach both.
 type child struct {
 	id      nodes.ID
-	process *proc.Process   // keeps what it prints to its standard error
+	process *proc.Process   // also keeps what the program prints to its standard error
 	input   *os.File        // its standard input
 	quick   *quickpipe.Pipe // the same pipe, for writes that do not block
-	wake    func()          // makes the loop of the host look
+	wake    func()          // makes the loop of the host look for lines of the program
 
 	mu      sync.Mutex
 	heard   []foreign.Said // lines of the program, not handled yet
@@ -52,7 +52,7 @@ type child struct {
 	answered chan error    // gets the result of init, once
 }
 
-// startChild starts the program of a node and sends init. With apart it gets its own process group.
+// startChild starts the program of a node, in its own process group if apart is set, and sends init.
 func startChild(command string, init foreign.Init, apart bool, wake func()) (*child, error) {
 	c := &child{id: init.Node, wake: wake, answered: make(chan error, 1)}
 	fail := func(err error) (*child, error) {
@@ -300,8 +300,8 @@ func (c *child) explain(err error) error {
 	return fmt.Errorf("the program of %s: %w; %s", foreign.NameOf(c.id), err, c.lastWords())
 }
 
-// close closes the input of the program, which should then end, and kills it if it does not. If it is apart,
-// its children are killed with it.
+// close closes the input of the program, which should then end, and kills it if it does not. If it has
+// its own process group, its children are killed with it.
 func (c *child) close() {
 	c.input.Close()
 	select {

@@ -36,7 +36,7 @@ type client struct {
 	triedAt  int64 // when its latest request was made, or made again
 	entering bool  // the lock has let it in, but it is not inside yet
 	inside   bool  // its critical section has begun, and has not ended
-	told     bool  // it was told that the lock is lost while it was entering
+	told     bool  // while it was entering, it was told that the lock is lost
 
 	stint     workload.Stint
 	hold      time.Duration // planned length of the latest critical section
@@ -67,7 +67,7 @@ func newClients(h *host) (all []*client) {
 	return all
 }
 
-// share sets the resource of the client, by its number.
+// share sets the resource of the client, given the number of the resource.
 func (c *client) share(number int) {
 	h := c.host
 	if h.asker != nil {
@@ -242,7 +242,7 @@ func (c *client) issue() {
 }
 
 // enter lets the client in. The witnesses imply one another because of the order of operations from here to
-// left: register, stamp, account, hold, account, stamp, register. With a resource process, see asker.
+// left(): register, stamp, account, hold, account, stamp, register. With a resource process, see asker.
 func (c *client) enter(fence uint64) {
 	c.fence, c.entering = fence, true
 	c.resource.enter()
@@ -288,7 +288,7 @@ func (c *client) step() {
 	c.resource.swap(c.stint.Next())
 }
 
-// swapped ends a step that has read found from its word.
+// swapped ends a step of the work; found is what the swap of the step has returned.
 func (c *client) swapped(found int64) {
 	c.stint.Swapped(found)
 	c.planStep()
@@ -296,7 +296,7 @@ func (c *client) swapped(found int64) {
 
 func (c *client) state() nodes.ClientState { return c.host.process.Client(int32(c.instance)) }
 
-// wrote ends the critical section after the client has written the account, or was refused.
+// wrote ends the critical section after the account has taken or refused the client's write.
 func (c *client) wrote(holds int64, refused bool) {
 	exited := history.Event{Kind: history.Exited, Value: holds}
 	if refused {
@@ -339,8 +339,8 @@ func (c *client) exit(how history.Event) {
 	c.resource.leave()
 }
 
-// left releases the lock, unless the lock revoked it. Then the exit is counted later, after the other effects
-// of the lock.
+// left releases the lock, unless the critical section was revoked. The exit of a revoked section is counted
+// by act, after the other effects of the machine's handler.
 func (c *client) left() {
 	h := c.host
 	if c.revoked {
@@ -366,7 +366,7 @@ func (c *client) next(now int64) {
 		return
 	}
 	next := h.clients[h.nextResource()]
-	if next.plan(c.due, now); next != c && next.wants { // or it would act only at the next event
+	if next.plan(c.due, now); next != c && next.wants { // without a task, next would act only at the next event
 		next.wants = false
 		h.tasks.add(task{at: h.now, what: toRequest, client: next})
 	}

@@ -35,7 +35,7 @@ func (c *timerClock) SetAlarm(at int64) {
 	// A time in the past makes the timer run out at once; a time of zero would disarm it.
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, at+c.zero))}
 	if err := unix.TimerfdSettime(c.fd, unix.TFD_TIMER_ABSTIME, &spec, nil); err != nil {
-		panic("setting a timer: " + err.Error()) // only wrong arguments cause it
+		panic("setting a timer: " + err.Error()) // only wrong arguments cause an error
 	}
 }
 

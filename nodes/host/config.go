@@ -31,7 +31,7 @@ type Config struct {
 	Monotonic func() int64 `json:"-"`
 
 	Workload  workload.Workload `json:"workload"`
-	Entries   uint64            `json:"entries"` // how many, by all nodes, end the run; 0: no limit
+	Entries   uint64            `json:"entries"` // number of entries of all nodes that ends the run; 0: no limit
 	Multicast bool              `json:"multicast"`
 	Reconnect bool              `json:"reconnect,omitempty"` // reconnect to a lost broker, without a time limit
 	Seed      uint64            `json:"seed"`
@@ -41,7 +41,7 @@ type Config struct {
 	Faults  port.FaultTaker `json:"-"` // takes faults that are added during the run; nil: no faults are added
 
 	// Incarnation is how often the node has restarted. From 1 on, its machines recover what the process
-	// before it saved under Saved.
+	// before it saved in the files of Saved.
 	Incarnation uint32 `json:"incarnation,omitempty"`
 	// Requests is how many requests the clients of the node made in earlier incarnations, by instance. The
 	// count goes on from there, so that entry numbers and draws do not repeat.
@@ -100,12 +100,12 @@ func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
 type Order struct {
 	Do       string `json:"do"`
 	Begin    int64  `json:"begin,omitempty"`    // Issue: when to begin, in the run's time
-	End      int64  `json:"end,omitempty"`      // Issue, End: when to end; 0: an order End, or entries, end it
+	End      int64  `json:"end,omitempty"`      // Issue, End: end of issuing; 0: at an order End or by Entries
 	Since    int64  `json:"since,omitempty"`    // Issue: when the run began, if the node comes up later
 	Resource int    `json:"resource,omitempty"` // Ask: number of the resource to ask for
-	Round    int    `json:"round,omitempty"`    // Report: copied to the answer; Restored: number of that order
+	Round    int    `json:"round,omitempty"`    // Report: copied to the answer; Restored: the order's number
 
-	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far ahead; negative: back
+	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far to set the clock ahead; negative: back
 	Rate float64       `json:"rate,omitempty"` // SetClock: rate of the clock; 1 is right
 
 	Number int             `json:"number,omitempty"` // TakeFault: number of the fault

@@ -20,7 +20,7 @@ const JoinTimeout = 20 * time.Second
 const redialPause = 20 * time.Millisecond
 
 // connect makes the node's first connections, one for each network. With Reconnect the broker may be away;
-// then it tries until the orders end.
+// then connect tries until the orders end.
 func (h *host) connect() error {
 	for network := range h.traffic.conns {
 		for h.traffic.conns[network] == nil {
@@ -42,7 +42,7 @@ func (h *host) connect() error {
 	return nil
 }
 
-// join connects to the broker of a network, calls made, and then subscribes to the node's subjects. All
+// join connects to the broker of a network, calls made(), and then subscribes to the node's subjects. All
 // subjects use one channel: two would change the order, and be slower to wait for. A lost connection is never
 // used again: otherwise messages buffered in it would arrive after an outage as if nothing had failed.
 func (h *host) join(network int, made func()) (*nats.Conn, error) {
@@ -54,7 +54,7 @@ func (h *host) join(network int, made func()) (*nats.Conn, error) {
 				err = fmt.Errorf("messages come faster than the node handles them: %d waited, and others were "+
 					"lost: the machine is too slow for so many: %w", cap(h.inbox), err)
 			}
-			if !h.config.Reconnect || !broken(err) { // for a broken connection, closed is called next
+			if !h.config.Reconnect || !broken(err) { // if the connection is broken, the method closed is called next
 				h.fail(err)
 			}
 		}),
@@ -185,7 +185,7 @@ func (o *outage) stamp(e *envelope, network int, floor uint64) {
 	}
 }
 
-// explain returns how many of the missing messages between the number seen and that of e were lost with a
+// explain returns how many of the messages missing between the numbers seen and e.seq were lost with a
 // connection. Call it for each message, with its network and stream.
 func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64) uint64 {
 	last := &o.links[stream]
@@ -206,7 +206,7 @@ func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64)
 }
 
 // setFloors sets the floors of all streams. If open, all messages may be lost; otherwise only messages that
-// were sent before may be lost.
+// the node has sent before this call may be lost.
 func (h *host) setFloors(open bool) {
 	h.outage.open = open
 	floor := func(sent uint64) uint64 {

@@ -81,7 +81,7 @@ func (h *host) setClock(jump time.Duration, rate float64) {
 	h.alarm = 0
 }
 
-// takeFault adds a fault to the node during the run. Packets are numbered from the first shaper on.
+// takeFault adds a fault to the node during the run. Packets are numbered from when a shaper is first set.
 func (h *host) takeFault(o Order) {
 	if h.config.Faults == nil {
 		h.err = errors.New("a fault is announced to a node that takes none")

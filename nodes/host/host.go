@@ -39,13 +39,13 @@ type host struct {
 	traffic  traffic
 	outage   *outage // nil unless the node reconnects
 	bridge   *bridge // to the foreign program; nil: the node has no such program
-	told     bool    // it has an order to issue requests, now or later
+	told     bool    // the node has an order to issue requests, now or later
 	since    int64   // when the run began, from the order to Issue
 	started  bool
 	parked   bool // machines and clients are stopped
 	silenced bool // failure detectors are stopped
 
-	detectors []bool // by instance: it is a failure detector; nil: none is
+	detectors []bool // by instance: it is a failure detector; nil: the stack has none
 
 	inbox   chan *nats.Msg // messages in order, and wake-ups
 	wakeUp  *nats.Msg      // makes the loop look at the alarm, the orders and the channel trouble
@@ -53,7 +53,7 @@ type host struct {
 	notes   io.Writer
 	asks    bool     // a client's request is being handled, and has sent no message yet
 	asked   int      // the round of the latest order to Report
-	posted  sync.Map // by mark, a *nats.Msg in the inbox: the func() to call for it
+	posted  sync.Map // from *nats.Msg, a mark in the inbox, to the func() to call when the mark is handled
 	trouble chan error
 	over    chan struct{} // closed when the loop has ended
 	err     error         // why the loop must end
@@ -373,7 +373,7 @@ type task struct {
 	order   uint64
 	what    taskKind
 	pends   bool    // it counts as pending: see pend
-	client  *client // for a request or a critical section
+	client  *client // for a request or a critical section: its client
 	entry   uint64  // the number of the critical section
 	input   nodes.Input
 	arrival arrival
@@ -421,7 +421,7 @@ func (h *host) pend(x task) {
 }
 
 // pendFor is pend for a task of an instance. Tasks of a failure detector, which never rests, do not count as
-// pending. After hush, its messages do, until they have arrived.
+// pending. After hush, messages of a failure detector do count, until they have arrived.
 func (h *host) pendFor(instance int32, x task) {
 	if h.detects(instance) && !(h.silenced && x.what == toDeliver) {
 		h.tasks.add(x)

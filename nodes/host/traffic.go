@@ -110,7 +110,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 }
 
 // publish hands the message of e to the connection, which writes it out when the loop next waits, and returns
-// its number of bytes. The message is for the node to; None: for every other client.
+// its number of bytes. The parameter to is the receiver; None: every other client.
 func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	h, subject, floor, hearers := t.host, t.everyone, &t.host.log.MultiFloor, uint64(1)
 	env := envelope{kind: e.Kind, multicast: to == nodes.None, from: h.config.Node, seq: seq,
@@ -213,7 +213,7 @@ func (h *host) arrive(m *nats.Msg) {
 	}
 }
 
-// arriveNow delivers a message that is not delayed, after earlier messages of its link that were.
+// arriveNow delivers a message that is not delayed, after the delayed messages of its link that are due.
 func (h *host) arriveNow(a *arrival) {
 	if h.tasks.Len() > 0 && h.tasks.First().at <= h.now {
 		h.runDue()
@@ -348,7 +348,7 @@ func (t *traffic) close() {
 }
 
 // audit checks the numbers of a stream: each must be the last one plus one, unless messages were lost with a
-// connection. A stream belongs to one incarnation of the sender. The first message of a later one ends it.
+// connection. A stream is of one incarnation of the sender: the first message of a later incarnation ends it.
 func (h *host) audit(e *envelope) {
 	stream := h.traffic.stream(e.kind, e.from)
 	count, life := h.log.ReceivedFrom(stream), &h.traffic.lives[0][stream]
@@ -384,7 +384,7 @@ func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 	}
 	network, stream := h.traffic.way(e.kind), h.traffic.stream(e.kind, e.from)
 	if h.outage != nil {
-		h.outage.explain(e, network, stream, e.seq-1) // notes only the connections: the check judges the gap
+		h.outage.explain(e, network, stream, e.seq-1) // only to note the connections: a check judges the gap
 	}
 	began := history.Event{Kind: history.LinkBegan, Count: uint32(stream), Entry: e.incarnation,
 		Value: int64(e.seq), Fence: count.Load()}

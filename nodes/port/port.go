@@ -18,7 +18,7 @@ const (
 	Node   Role = iota // it runs the algorithm, or is a client of a service
 	Broker             // it carries messages; the broker of a second network has the highest number
 	Server             // it is a server of the service that the run is about
-	Host               // a machine, or a group of nodes that stands for one, with its processes
+	Host               // a machine with its processes, or a group of nodes that stands for a machine
 )
 
 // String returns the role as plans write it.
@@ -46,7 +46,7 @@ func (m Member) ID() nodes.ID { return nodes.ID(m.I) }
 type Cluster interface {
 	Now() int64
 
-	// Up reports whether the process of a member runs, even if stopped.
+	// Up reports whether the process of a member is up, even if it is paused.
 	Up(m Member) bool
 	// Kill ends a process at once. What it has not saved and messages on their way to it are lost.
 	Kill(m Member) error
@@ -64,7 +64,7 @@ type Cluster interface {
 	Promote(m Member) error
 
 	// Strain puts a strain on connections, and Relieve ends it; number is that of the fault. A connection may
-	// be under several. Relieve returns how many answers were lost.
+	// be under several strains. Relieve returns how many answers were lost.
 	Strain(number int, s Strain) error
 	Relieve(number int) (lost uint64, err error)
 
@@ -84,8 +84,8 @@ type Relation uint8
 // The relations.
 const (
 	// Leads: the server that leads or is the primary, by the servers' own answers; no member if no server
-	// says so. It takes at most a second, even if servers are paused, and ignores the argument to. It is an
-	// error if the service has no notion of a leader.
+	// says so. Find takes at most a second for this, even if servers are paused, and ignores its second
+	// argument. It is an error if the service has no notion of a leader.
 	Leads Relation = iota
 	// Answered: the server from which a node received its last bytes. It is an error if it has received none.
 	Answered
@@ -135,7 +135,7 @@ type FaultEvent struct {
 type FaultDriver interface {
 	// Begin sets when measuring begins; the times of faults count from it.
 	Begin(c Cluster, measured int64) error
-	// Next returns when Step is to be called next; math.MaxInt64: not before another Watch.
+	// Next returns when Step is to be called next; math.MaxInt64: not before the next call of Watch.
 	Next() int64
 	// Step begins and heals the faults that are due.
 	Step() error
@@ -147,7 +147,7 @@ type FaultDriver interface {
 // A Watcher hears of events at nodes, for faults that wait for one. It is called in the process of the node.
 type Watcher interface {
 	Watch(m *Hook) Action
-	// MidInput reports whether it wants OnMidInput.
+	// MidInput reports whether the watcher wants to hear of events of the kind OnMidInput.
 	MidInput() bool
 	// Stands reports whether a node after PauseNode is still paused at a time.
 	Stands(at int64) bool

@@ -30,7 +30,7 @@ type stagedNode struct {
 	started  bool
 	Timers   []RunningTimer
 	Suspects nodes.Set
-	heard    uint8 // a bit for each of the first nodes that it has heard from in this life: see mostSecluded
+	heard    uint8 // bit i: this node has heard from node i in this life; for i below mostSecluded
 	Belief   leading.Belief
 }
 
@@ -263,7 +263,7 @@ func (c *cluster) check(s Step) error {
 	return nil
 }
 
-// in checks that exactly the clients in a step are inside.
+// in checks that exactly the clients that a step names are inside.
 func (c *cluster) in(s Step) error {
 	return same(c.clients(s.Instance, nodes.Inside), s.Who, "nobody is inside", "inside is %s")
 }
@@ -284,7 +284,7 @@ func (c *cluster) electing(s Step) error {
 	return nil
 }
 
-// leads checks that exactly the nodes in a step lead.
+// leads checks that exactly the nodes that a step names lead.
 func (c *cluster) leads(s Step) error {
 	if err := c.electing(s); err != nil {
 		return err
@@ -308,8 +308,8 @@ func (c *cluster) believes(s Step) error {
 	return nil
 }
 
-// same returns an error unless the nodes in are equal those in named. Its text is nobody if are is empty, and
-// otherwise which formats it.
+// same returns an error unless the two lists of nodes are equal. The error has the text nobody if the
+// first list is empty; otherwise it has the format which, filled in with the first list.
 func same(are, named []nodes.ID, nobody, which string) error {
 	switch {
 	case slices.Equal(are, named):

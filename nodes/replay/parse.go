@@ -127,7 +127,7 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 		return true, err
 	case "detector":
 		if s.NoDetector = value == "none"; !s.NoDetector {
-			err = errors.New("detector: the only value is none; without this line, the step rest plays the failure " +
+			err = errors.New("detector: the only value: none; without this line, the step rest plays the failure " +
 				"detector")
 		}
 		return true, err
@@ -423,7 +423,7 @@ func (s *scheduleParser) parseTimeout(step *Step, words []string) (err error) {
 	return nil
 }
 
-// timerNamed returns the timer with a name of the node of a step.
+// timerNamed returns the timer that has this name at the node of a step.
 func (s *scheduleParser) timerNamed(step *Step, name string) (*nodes.TimerName, error) {
 	switch {
 	case s.Spec == nil:

@@ -72,7 +72,7 @@ func RulesOf(stack *row.Stack) Rules {
 }
 
 // TooMany describes what is wrong with several leaders; empty if nothing is. silent: no message is on its way
-// and no timer runs. ticks is how many ticks several have led.
+// and no timer runs. ticks is how many ticks several nodes have led.
 func (r *Rules) TooMany(e leading.Electorate, silent bool, t *Timing, ticks uint32) string {
 	says := who(e.Leaders(), "leads", "lead") + " at the same time"
 	switch {

@@ -136,7 +136,7 @@ type Step struct {
 	Instance int32    // instance of the node, or instance that a message is for
 	Units    int      // units of a request; 0 means 1
 	Timer    nodes.Timer
-	Named    *nodes.TimerName // the name of Timer, if the step has it; nil: it has numbers
+	Named    *nodes.TimerName // the name of Timer, if the step gives it; nil: the step gives numbers
 	Who      []nodes.ID       // for stepIn, the clients inside; for stepLeads, the leaders
 	Choosing []int
 	Crashing int // the node crashes after so many saves and messages of this step; 0: it does not

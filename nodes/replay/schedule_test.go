@@ -88,7 +88,7 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "rest 1":           "rest takes no arguments",
 		naive + "req 0\nn 3":       "line 6: n comes after a step",
 		naive + "n none":           `line 5: n is "none": write a whole number from 1`,
-		naive + "detector perfect": "line 5: detector: the only value is none",
+		naive + "detector perfect": "line 5: detector: the only value: none",
 		maekawa + "quorums":        "line 3: quorums takes one word",
 		maekawa + "qourums grid":   `maekawa has no option qourums: did you mean quorums?`,
 		naive + "quorums grid":     `line 5: naive-broadcast has no option quorums: it has defer (inside, never)`,

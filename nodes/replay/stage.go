@@ -282,7 +282,7 @@ type script struct {
 	answers []int // answers for Choose, not used yet
 	refused bool  // an answer was out of range
 	chose   bool  // Choose was called
-	after   int   // the node crashes after so many saves and messages of the step; 0: not, or not again
+	after   int   // the node crashes after so many saves and messages of the step; 0: no crash is left
 }
 
 // choose answers Choose with the next answer of the step, or 0.
@@ -351,8 +351,8 @@ func (k StepKind) inputs() bool {
 	return false
 }
 
-// cutCrashing reads and cuts off the words that say after which saves and messages of a step its node
-// crashes, as in req 0 crashing 1.
+// cutCrashing reads and cuts off the words that say after how many saves and messages of a step its
+// node crashes, as in req 0 crashing 1.
 func (s *Step) cutCrashing(words []string) ([]string, error) {
 	at := slices.Index(words, "crashing")
 	if at < 0 {

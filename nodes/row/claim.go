@@ -17,10 +17,10 @@ type Claim struct {
 	Sizes   []int                      // numbers of nodes of the runs; nil: 4, 5, 9, 16 and 32
 	Options map[string]string          // options of the algorithm
 	Load    string                     // as in --load; empty: saturated
-	Hold    time.Duration              // zero: negligible
-	Think   time.Duration              // under a closed load
+	Hold    time.Duration              // length of critical sections; zero: negligible
+	Think   time.Duration              // think time under a closed load
 
-	Units int    // of the resource; zero: the usual number of the algorithm
+	Units int    // units of the resource; zero: the usual number of the algorithm
 	Take  string // units that a request takes, as in --take; empty: one
 
 	Multicast bool
@@ -32,7 +32,7 @@ type Claim struct {
 // none at its end, the run is repeated with twice the duration.
 type Trial struct {
 	Initiators string                          // nodes that campaign first, as in --initiators; empty: all
-	Campaigns  func(c nodes.Config) []nodes.ID // instead of Initiators, if they depend on the size
+	Campaigns  func(c nodes.Config) []nodes.ID // replaces Initiators, if the nodes depend on the size
 	Down       func(c nodes.Config) []nodes.ID // nodes that are down at the start; nil: none
 	Back       time.Duration                   // when they come up again; 0: never
 	Crash      [2]time.Duration                // the leader crashes at random between these times; zero: never
@@ -118,7 +118,7 @@ type Tolerance int
 // The tolerances.
 const (
 	Exact  Tolerance = iota // within the range, up to rounding
-	Mean                    // a mean of random draws: within four standard errors, found from fifty groups
+	Mean                    // a mean of random draws: within four standard errors, by the means of fifty groups
 	Steady                  // the steady state: within one hundredth, since the first entries differ from it
 	Fitted                  // a curve fitted to simulations: within three hundredths
 	Beside                  // shown without a verdict: no tolerance is known

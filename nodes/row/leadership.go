@@ -64,9 +64,9 @@ func (l *Leadership) RankOf(c nodes.Config, id nodes.ID) uint32 {
 // reaches the nodes that are up, not paused, and exchange messages with it both ways.
 type Following uint8
 
-// The followings.
+// The values of Following: which nodes must follow.
 const (
-	AllReached      Following = iota // all that it can reach
+	AllReached      Following = iota // all nodes that the leader can reach
 	MajorityReached                  // more than half of all nodes, in the term of the leader
 )
 
@@ -78,7 +78,7 @@ func (f Following) String() string {
 // A winner says which of the nodes that are up is to be elected.
 type winner uint8
 
-// The winners.
+// The values of winner: which node is to be elected.
 const (
 	AnyWins     winner = iota // any of them
 	HighestWins               // the one of the highest rank: see RankOf

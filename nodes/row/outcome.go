@@ -53,7 +53,7 @@ func (o Outcome) String() string {
 // these runs five nodes think and request or, for electors, all nodes campaign when the run begins.
 type FaultCell struct {
 	Fault string  // a plan that chaos.ScenariosOf lists
-	May   Outcome // all outcomes that a run may show; X and others: exclusion can break, but need not
+	May   Outcome // all outcomes that a run may show; X among others: exclusion can break, but need not
 	// Why is the reason: the clients that starve or block, and the paper, if any.
 	Why string
 }

@@ -153,9 +153,9 @@ func (w *world) stop() {
 	}
 }
 
-// toTheLast reports whether faults go on until the last request is over, rather than until it is issued. In
-// these cases they do so in real runs too: only then the orchestrator learns that the run has had all its
-// entries.
+// toTheLast reports whether faults go on until the last request is over, rather than until it is issued: in
+// brief runs, and under a sequential load. Real runs do the same, since the orchestrator learns only then
+// that the run has had all its entries.
 func (w *world) toTheLast() bool {
 	return w.Duration == 0 && (w.brief() || w.Workload.Load == workload.Sequential)
 }
@@ -183,7 +183,7 @@ func (w *world) brief() bool { return w.Duration == 0 && workload.Brief(w.Entrie
 func (w *world) unissued(id nodes.ID, r int32) {
 	a, dice := w.arrival(id, r), w.ofResource[r]
 	due, count := a.due, uint64(w.lab.Client(id, r).Count)+1
-	if a.made { // the request after it is not planned yet
+	if a.made { // the latest request is open, and the next is not planned yet
 		due = w.loads[r].Next(dice, id, count, due, w.now)
 	}
 	res := &w.lab.Resources[r]

@@ -107,7 +107,7 @@ type missed event
 // postponed keeps an event for later and reports true, if its node is paused, or has just resumed and must
 // first handle the events that it missed.
 func (w *world) postponed(e *event) bool {
-	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // later kinds are not for nodes
+	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // later kinds of event have no node
 		return false
 	}
 	events, stands := w.missed[e.to]

@@ -64,7 +64,7 @@ func (w *world) idle() bool {
 func (w *world) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	w.lab.Suspect(by, of, instance, suspects)
 	if w.instances == nil || of < 0 || int(of) >= len(w.down) {
-		return // the failure detector of a test
+		return // in tests only: a machine of a test acts as failure detector
 	}
 	changed := false
 	if suspects {

@@ -13,7 +13,7 @@ type event struct {
 	void  bool        // cancelled
 	late  bool        // postponed once, since its node was paused or had just resumed
 	to    nodes.ID    // the node at which the event happens
-	life  uint32      // w.lives of the node when this was planned: after a crash the event is void
+	life  uint32      // w.lives of the node when the event was planned: after a crash the event is void
 	local int64       // for a timer: the due time by the node's clock; other uses: see planStep and noteLoss
 	input nodes.Input // what the node then handles
 }
@@ -25,7 +25,7 @@ const (
 	toDeliver  eventKind = iota // a message arrives
 	toRequest                   // a client's next request is due
 	toRelease                   // a critical section is over, or the next step of its work is due
-	toHandBack                  // a client that has left hands the machine the release, after a pause
+	toHandBack                  // a node that was paused when its client left hands its machine the release
 	toTimeout                   // a machine's timer runs out
 	toCampaign                  // the workload tells a node to campaign
 	toTell                      // the oracle tells a node that another has crashed or is up
@@ -111,7 +111,7 @@ func (q *queue) add(at int64) *event {
 // put appends a place to the slot of its time.
 func (q *queue) put(i uint32, at uint64) {
 	level := uint(bits.Len64((at^uint64(q.now))|1)-1) / digitBits
-	digit := at >> (level * digitBits % 64) % (1 << digitBits) // % 64 only tells the compiler that this fits
+	digit := at >> (level * digitBits % 64) % (1 << digitBits) // % 64: tells the compiler that the shift fits
 	s := &q.slots[level][digit]
 	if q.used[level]>>digit&1 != 0 {
 		q.places[s.last].next = i

@@ -22,7 +22,7 @@ func (w *world) record(e history.Event) {
 	}
 }
 
-// counted reports whether an event Counted follows a given event.
+// counted reports whether an event of the kind history.Counted follows a given event.
 func counted(e *history.Event) bool {
 	switch e.Kind {
 	case history.FaultBegan, history.FaultHealed:
@@ -67,8 +67,8 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, n
 	w.traced++
 }
 
-// noteAsks marks the first message that a node has sent for a request: the first message of the node from the
-// index since of the trace on.
+// noteAsks marks the first message that a node has sent for a request. It searches the trace from the index
+// that the parameter since holds.
 func (w *world) noteAsks(id nodes.ID, instance int32, since uint64) {
 	for at := since; w.Trace && at < w.traced; at++ {
 		if m := &w.trace[at&(w.keeps-1)]; m.Sent && m.Node == id && m.Instance == uint16(instance) {

@@ -40,7 +40,7 @@ type Options struct {
 	Multicast   bool             // a broadcast counts as one publish
 	FaultDriver port.FaultDriver // carries out faults; nil: no faults
 	Trace       bool             // record all messages, numbered from 1, and which of them are lost
-	Counts      bool             // record message counts at the begin and end of each fault and of measuring
+	Counts      bool             // record message counts when a fault or measuring begins or ends
 
 	// Patience is how many messages and timers in all may be handled without an entry while a client waits,
 	// before the run counts as stalled; zero: the constant plenty for each node. Patience ends runs in which
@@ -62,7 +62,7 @@ func (o *Options) check() error {
 // A Result is the result of a simulated run, beside its history.
 type Result struct {
 	Stall      stall.Reports // a report of each instance; nil: the run did not stall
-	Cut        error         // why the run ended early: ErrInterrupted, a Panic, or its size; nil: it did not
+	Cut        error         // why the run ended early, such as ErrInterrupted or a Panic; nil: it did not
 	Deliveries uint64        // messages handled, except by failure detectors
 }
 
@@ -94,7 +94,7 @@ func Run(o Options, folds ...history.Fold) (*Result, error) {
 	return &Result{Stall: w.stall, Cut: w.cut, Deliveries: w.handled}, nil
 }
 
-// run makes the run, and marks how it has ended.
+// run makes the run, and records how it has ended.
 func (w *world) run() {
 	w.loop()
 	switch {
@@ -127,7 +127,7 @@ func (w *world) begin() {
 	}
 }
 
-// steady returns after how many entries a run that ends by entries is warm.
+// steady returns the number of entries after which a run that ends by entries is warm.
 func (w *world) steady() uint64 {
 	if w.brief() {
 		return 0
@@ -192,15 +192,15 @@ func (w *world) endless() bool {
 	return after > 10_000*total
 }
 
-// stuck reports whether a client waits, and so many steps have passed without an entry that no entry will
-// come. An algorithm that retries rarely makes few steps; for such an algorithm the messages of detectors
+// stuck reports whether the run counts as stalled: a client waits, and too many steps have passed without an
+// entry. An algorithm that retries rarely makes few steps; for such an algorithm the messages of detectors
 // count as well, unless a client is inside or a fault is not over.
 func (w *world) stuck() bool {
 	if w.waiting == 0 {
 		return false
 	}
 	idle, total := w.steps-w.moved, uint64(len(w.processes))
-	if idle <= w.short { // nearly always so
+	if idle <= w.short { // the usual case
 		return false
 	}
 	return idle > w.Patience || idle > 100*total && w.beats > w.Patience+4000*total*total &&

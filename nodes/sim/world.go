@@ -23,11 +23,11 @@ type world struct {
 	arrivals   []arrival            // the requests of clients, by node, then resource
 	choices    []uint32             // number of choices of machines, by node, then instance
 	perNode    int                  // number of instances at each node
-	lives      []uint32             // by node: how often it went down or came up again; even while it is up
-	nets       []uint8              // by kind of message: its network
+	lives      []uint32             // by node: how often it went down or came up again (even: it is up)
+	nets       []uint8              // by kind of message: the network that carries it
 	heartbeats []bool               // by kind of message: whether it is a heartbeat
 	packet     nodes.Packet         // the packet that is sent now
-	links      *nodes.Links         // nil: all messages take the field latency
+	links      *nodes.Links         // nil: every message takes the time in the field latency
 	weighs     bool                 // the Shaper needs the sizes of packets
 	buffer     []byte               // for an encoded message
 	latency    int64                // of all messages, if links is nil
@@ -57,10 +57,10 @@ type world struct {
 	message    uint32 // number of the latest message sent, if all are recorded
 	frozen     bool   // exclusion was violated: the trace keeps the messages before it
 	steps      uint64 // messages and timers handled, except by failure detectors
-	moved      uint64 // steps at the latest entry, or when a client began to wait
+	moved      uint64 // w.steps at the latest entry, or when a client began to wait
 	short      uint64 // after so few steps without an entry the run never counts as stalled
-	last       uint64 // steps when the last request was over
-	beats      uint64 // messages of failure detectors handled since moved was set
+	last       uint64 // w.steps when the last request was over
+	beats      uint64 // messages of failure detectors handled since w.moved was set
 	stopped    bool   // no more requests are issued
 	measuring  bool   // the event Measuring is recorded
 	warmup     warmup

@@ -43,7 +43,7 @@ func Of(states []*nodes.NodeStatus, n int) Report {
 // String prints the report.
 func (r Report) String() string { return r.Short(math.MaxInt, "") }
 
-// Short prints the report with no more than most waits and states, and refers to where for the rest.
+// Short is like String, with a limit for waits and for states; the text where says where the rest is.
 func (r Report) Short(most int, where string) string {
 	var b strings.Builder
 	line := func(i, all int, format string, args ...any) {
@@ -113,7 +113,7 @@ type Reports []Report
 // String prints the reports, one after the other.
 func (r Reports) String() string { return r.Short(math.MaxInt, "") }
 
-// Short prints the reports with no more than most waits and states each, and refers to where for the rest.
+// Short is like String, but limits the waits and the states of each report; where says where the rest is.
 func (r Reports) Short(most int, where string) string {
 	var b strings.Builder
 	for _, one := range r {

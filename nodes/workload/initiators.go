@@ -114,7 +114,7 @@ func drawn(d chance.Dice, n, k int) (all []nodes.ID) {
 	return all
 }
 
-// Initiates reports whether a node of a cluster of n campaigns when the run begins.
+// Initiates reports whether a node of a cluster of n nodes campaigns when the run begins.
 func (w *Workload) Initiates(d chance.Dice, id nodes.ID, n int) bool {
 	if w.Load != Campaign {
 		return false

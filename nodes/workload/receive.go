@@ -73,7 +73,7 @@ func ParseReceive(text string) (Receive, error) {
 // IsZero reports whether messages are handled as they arrive.
 func (r Receive) IsZero() bool { return r == Receive{} }
 
-// String writes the way as ParseReceive reads it.
+// String writes r in the form that ParseReceive reads.
 func (r Receive) String() string {
 	switch r.By {
 	case "":
@@ -90,7 +90,7 @@ func (r *Receive) Set(text string) (err error) { *r, err = ParseReceive(text); r
 // Type names the values of the flag.
 func (r *Receive) Type() string { return "way" }
 
-// MarshalText writes the way as ParseReceive reads it.
+// MarshalText writes r in the form that ParseReceive reads.
 func (r Receive) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote.
@@ -149,7 +149,7 @@ func NewInbox[M any](how Receive, d chance.Dice, id nodes.ID) Inbox[M] {
 	return Inbox[M]{how: how, dice: d, node: id}
 }
 
-// Computes records that the client computes from now until till.
+// Computes records that the client computes between the times now and till.
 func (b *Inbox[M]) Computes(now, till int64) { b.since, b.till = now, till }
 
 // Keeps reports whether a message that arrives now has to wait: the application does not receive now, or

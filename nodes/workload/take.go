@@ -57,7 +57,7 @@ func ParseTake(text string) (Take, error) {
 	return Take{Least: least, Most: most}.plain(), nil
 }
 
-// plain writes one unit per request as the zero value, so that equal runs are equal.
+// plain returns the zero value for one unit per request, so that equal Takes have equal values.
 func (t Take) plain() Take {
 	if t.Least == 1 && t.Most == 1 {
 		t.Least, t.Most = 0, 0

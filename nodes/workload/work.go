@@ -94,8 +94,8 @@ type Stint struct {
 	Spoilt int   // number of steps done that were spoilt
 }
 
-// Begin returns the stint of a node in its critical section number entry. read is the Words that the client
-// has read.
+// Begin returns the stint of a node in the critical section with the number entry. read has the Words that
+// the client has read.
 func (w Work) Begin(id nodes.ID, entry uint64, read Words) Stint {
 	return Stint{work: w, mark: int64(id+1)<<32 | int64(uint32(entry)), finds: read}
 }

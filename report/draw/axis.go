@@ -104,7 +104,7 @@ func logTicks(low, high float64) (all []Tick) {
 	return all
 }
 
-// RoundTicks returns labels at round numbers: about as many as about says, no closer than least.
+// RoundTicks returns labels at round numbers. about is roughly their number, and least the shortest distance.
 func RoundTicks(low, high float64, about int, least float64) (all []Tick) {
 	step := max((high-low)/float64(max(2, about)), least)
 	power := math.Pow(10, math.Floor(math.Log10(step)))

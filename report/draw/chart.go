@@ -110,11 +110,14 @@ func (p *Picture) frame(x, y Axis, top float64) {
 	p.Text((left+right)/2, bottom+33, x.Label, "text-anchor=middle")
 }
 
-// widest returns the width of the widest text, with room for fonts that are wider than those of TextWidth,
-// such as DejaVu Sans, which a browser takes if it has none of them.
+// wider is how much wider than those of TextWidth other fonts may be, such as DejaVu Sans, which a browser
+// takes if it has none of them.
+const wider = 1.15
+
+// widest returns the width of the widest text, in any of these fonts.
 func widest[T any](all []T, text func(T) string) (wide float64) {
 	for _, one := range all {
-		wide = max(wide, 1.15*TextWidth(text(one), TextSize))
+		wide = max(wide, wider*TextWidth(text(one), TextSize))
 	}
 	return wide
 }

@@ -37,9 +37,9 @@ type ledger struct {
 	top, lane float64 // y of the first lane; height of a lane
 }
 
-// Ledger draws the leaders in the first trials of a run. Each node has a lane. In it a thick bar, with the
-// number and term of the node, shows that the node leads, and a thin bar in the color of another node that it
-// follows this node. Above the lanes are the faults, and the times in which two nodes led.
+// Ledger draws the leaders in the first trials of a run. Each node has a lane. A thick bar, with the number
+// and term of the node, shows that the node leads. A thin bar in the color of another node shows that the
+// node follows that other node. Above the lanes are the faults, and the times in which two nodes led.
 func Ledger(run string, ledgers []*results.Ledger) *Picture {
 	p := &Picture{Width: ledgerWidth, Title: "Who led: " + run}
 	for _, l := range ledgers[:min(mostTrials, len(ledgers))] {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"turnstile/internal/english"
 )
 
 // A Scatter is a chart of one figure against another, in panels that stand side by side and share their axes.
@@ -91,8 +93,8 @@ func (s *Scatter) Draw() *Picture {
 		all.Add(kinds[i], d.Name, func(x, y float64) { p.dot(d, x+keySample/2, y, "") })
 	}
 	if p.Height = p.Legend(4, top+high+40, all) + 4; len(nameless) > 0 {
-		p.Height = 4 + p.Remarks(4, p.Height, []string{"without a name, for want of room: " +
-			strings.Join(nameless, ", ")})
+		p.Height = 4 + p.Remarks(4, p.Height, english.Wrap("without a name, for want of room: "+
+			strings.Join(nameless, ", "), int(p.Width/7.8)))
 	}
 	return p
 }
@@ -153,7 +155,7 @@ func (p *Picture) panel(dots []Dot, x, y Axis) (nameless []string) {
 	return nameless
 }
 
-// pieces returns small boxes along a line. The first box is from pixels after the start of the line.
+// pieces returns small boxes along a line. from is the distance of the first box from the start, in pixels.
 func pieces(x1, y1, x2, y2, from float64) (all []Box) {
 	length := math.Hypot(x2-x1, y2-y1)
 	for ; from < length-1; from += 2 {

@@ -103,7 +103,7 @@ type key struct {
 	sample func(x, y float64)
 }
 
-// Add adds a key if is is true.
+// Add adds a key if its first argument is true.
 func (k *Keys) Add(is bool, text string, sample func(x, y float64)) {
 	if is {
 		*k = append(*k, key{text, sample})
@@ -117,7 +117,7 @@ const keySample = 24.0
 func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
 	x, y := left, top+Row/2
 	for _, k := range keys {
-		wide := keySample + 5 + TextWidth(k.text, TextSize)
+		wide := keySample + 5 + wider*TextWidth(k.text, TextSize)
 		if x > left && x+wide > p.Width-4 {
 			x, y = left, y+Row
 		}
@@ -132,7 +132,7 @@ func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
 func (p *Picture) Remarks(x, y float64, lines []string) float64 {
 	for _, line := range lines {
 		y += Row
-		p.Text(x, y-5, Shortened(line, p.Width-2*x, TextSize), "fill="+Dim)
+		p.Text(x, y-5, Shortened(line, (p.Width-2*x)/wider, TextSize), "fill="+Dim)
 	}
 	return y
 }
@@ -142,7 +142,7 @@ type Band struct {
 	From, To float64
 	Names    []string // only the first name that fits is written
 	Tip      string
-	Color    string // of the shade and, unless it is [Fault], of the name and its edge
+	Color    string // of the shade; the name and a strip above the shade have it too, unless it is [Fault]
 
 	Name string // the written name; empty: no name fits
 	line int
@@ -150,8 +150,8 @@ type Band struct {
 }
 
 // Bands draws bands. Their names stand in lines above them, which begin at top and lie between left and
-// right. The bands end below pixels under these lines. Bands returns the y at which the lines end. Names that
-// find no room are left out, and count in Missing.
+// right. below is the distance in pixels from these lines to the end of the bands. Bands returns the y at
+// which the lines end. Names that find no room are left out, and count in Missing.
 func (p *Picture) Bands(bands []Band, left, right, top, below float64) (bottom float64) {
 	ends, lines := make([]float64, 6), 0 // more than six lines of names would hide what is below
 	for i := range bands {

@@ -47,7 +47,7 @@ func (s *setting) board(n int) *table {
 	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)) + s.made(n), Words: 2,
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
 			"Overtaken", "Jain", "Messages per entry", "Trials", "p", "Remark"}}
-	bytes := func(g *compare.Group) figure.Figure { // only services behind proxies have such counts
+	bytes := func(g *compare.Group) figure.Figure { // known only for services behind proxies
 		median, _, _, _ := g.Median(results.ServerBytesPerEntry)
 		return median
 	}

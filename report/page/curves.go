@@ -171,8 +171,8 @@ func hollow(c curve, all []sampled) string {
 
 func number(x float64) string { return draw.Number(x) }
 
-// lines returns the chart of some experiments, without its axes. A unit of the chart is of units of the
-// column.
+// lines returns the chart of some experiments, without its axes. It divides the values of the column by the
+// parameter of.
 func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	l := &draw.Curves{}
 	for _, s := range all {
@@ -193,7 +193,7 @@ func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	return l
 }
 
-// axis returns the y axis of some experiments. A unit of the axis is of units of the column.
+// axis returns the y axis of some experiments, and the length of its unit in units of the column.
 func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 	axis.Label, of = c.scale(all)
 	least, most := math.Inf(1), 0.0
@@ -221,7 +221,7 @@ func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 	return axis, of
 }
 
-// pointOf returns the point of an experiment: the metric, divided by of.
+// pointOf returns the point of an experiment: the metric, divided by the parameter of.
 func pointOf(metric results.Column, s sampled, of float64) draw.Point {
 	median, low, high, _ := s.Median(metric)
 	value := func(f figure.Figure) float64 { x, _ := f.Value(); return x / of }
@@ -242,7 +242,7 @@ func published(s sampled) (low, high figure.Figure) {
 	return low, high
 }
 
-// scale returns the name of the unit in which a figure is drawn. This unit is of units of the column.
+// scale returns the name of the unit in which a figure is drawn, and its length in units of the column.
 func (c curve) scale(all []sampled) (unit string, of float64) {
 	in := results.TimeUnit(c.metric).Seconds()
 	if in == 0 {

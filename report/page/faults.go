@@ -18,8 +18,8 @@ const mostPictured = 12
 // mostFaults is how many faults of a trial are listed.
 const mostFaults = 5
 
-// A told is an experiment with the trial of it that is drawn: the first valid trial or, if no trial is valid,
-// the first one.
+// A told is an experiment with one of its trials, which is drawn: the first valid trial or, if no trial is
+// valid, the first one.
 type told struct {
 	*experiment
 	folder  *results.Folder
@@ -47,7 +47,7 @@ func (m *maker) pictured(pick func(e *experiment) bool) (some []told, more []blo
 	return some, more
 }
 
-// tell returns an experiment with the trial of it that is drawn.
+// tell returns an experiment with the trial that is drawn.
 func (m *maker) tell(e *experiment) told {
 	t := &e.trials[0]
 	for i := range e.trials {

@@ -25,7 +25,7 @@ import (
 
 // A Page is the report of a set as data.
 type Page struct {
-	Name string // of the set
+	Name string // name of the set
 	Lead string // a sentence that counts the runs by verdict
 	Calls
 	Valid    int // number of valid trials
@@ -88,7 +88,7 @@ type maker struct {
 	all      []*experiment // sorted by setting, and then by series and nodes
 	settings []*setting
 	names    map[string]int // by name of a series: the number of the look of this series
-	figures  map[string]int // by the first word of names of figures: how many figures have a name with it
+	figures  map[string]int // by first word of names of figures: how many names begin with it
 }
 
 // Make returns the page of a set with that name. Runs that cannot be read are listed on the page. Without
@@ -425,7 +425,7 @@ func (m *maker) label(about []string) {
 		}
 	}
 	m.names = map[string]int{}
-	series := map[string][]string{} // by the columns of the setting
+	series := map[string][]string{} // by s.columns: the names of the series
 	for _, s := range m.settings {
 		slices.SortStableFunc(s.all, func(a, b *experiment) int {
 			return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.nodes, b.nodes))
@@ -466,7 +466,7 @@ func textsOf(t *compare.Trial, columns []string) (texts []string) {
 	return texts
 }
 
-// differing returns, by algorithm, the columns in which two trials of it differ that agree in the columns
+// differing returns, by algorithm, the columns in which its trials differ although they agree in the columns
 // about and in the number of nodes. Without the last condition, a default that depends on the number of nodes
 // would make another series.
 func differing(trials []compare.Trial, columns, about []string) map[string]map[string]bool {

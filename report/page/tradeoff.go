@@ -36,8 +36,8 @@ func (m *maker) tradeoffs() {
 			"exit to the next entry, if that entry was requested before the exit. An algorithm is on the frontier, " +
 			"the line, if no other is lower in one figure and not higher in the other. Figures whose intervals " +
 			"overlap count as equal. An algorithm that is CPU-bound, known to be broken, or violated in this set " +
-			"is never on it. The size is the largest at which most algorithms have both figures and are not " +
-			"CPU-bound."}}, blocks...)
+			"is never on it. The size is the largest at which nearly as many algorithms as at any size have both " +
+			"figures and are not CPU-bound."}}, blocks...)
 	}
 	m.add("Messages against delay", "no two algorithms have measured both at the same size, without faults",
 		blocks)
@@ -79,32 +79,39 @@ func sidesOf(settings []*setting, n int) []side {
 	return slices.DeleteFunc([]side{idle, saturated}, func(s side) bool { return s.all == nil })
 }
 
-// shared returns the sides of the size at which most algorithms have figures that are not CPU-bound. If there
-// are several such sizes, it takes the largest; if at no size two algorithms have such figures, it returns
-// nil.
-func shared(settings []*setting) (best []side) {
+// shared returns the sides of the largest size with nearly as many figures that are not CPU-bound as the size
+// with the most; nil: at no size two algorithms have such figures. The largest size shows best what grows
+// with the number of nodes, although some algorithms may have no figures there.
+func shared(settings []*setting) []side {
+	const nearly = 0.8
 	var sizes []int
 	for _, s := range settings {
 		sizes = append(sizes, s.sizes()...)
 	}
 	slices.Sort(sizes)
-	most := 2
-	for _, n := range slices.Compact(sizes) {
-		count, names := 0, map[string]bool{}
-		sides := sidesOf(settings, n)
-		for _, s := range sides {
+	sizes = slices.Compact(sizes)
+	counts, most := map[int]int{}, 0
+	for _, n := range sizes {
+		names := map[string]bool{}
+		for _, s := range sidesOf(settings, n) {
 			for _, e := range s.all {
 				if d, why := e.dot(1); why == "" && !d.Hollow {
-					count++
+					counts[n]++
 					names[e.series] = true
 				}
 			}
 		}
-		if len(names) > 1 && count >= most {
-			best, most = sides, count
+		if len(names) < 2 {
+			counts[n] = 0
+		}
+		most = max(most, counts[n])
+	}
+	for _, n := range slices.Backward(sizes) {
+		if counts[n] > 0 && float64(counts[n]) >= nearly*float64(most) {
+			return sidesOf(settings, n)
 		}
 	}
-	return best
+	return nil
 }
 
 // tradeoff draws settings that differ only in the demand of clients.

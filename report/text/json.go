@@ -147,7 +147,7 @@ func togetherOf(s *runs.Summary) together {
 	t := together{Latencies: map[string]Object{}, Figures: map[string]Object{}}
 	for tag := range s.Latencies {
 		if strings.HasSuffix(tag, measure.OpenSuffix) {
-			continue // open waits are in the histogram of the tag without the suffix
+			continue // the histogram of the tag without the suffix has these waits too
 		}
 		all := measure.LatencyOf(s.Latencies, tag)
 		figures := map[string]figure.Figure{}

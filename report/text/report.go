@@ -79,7 +79,7 @@ type trialColumn struct {
 	print  func(figure.Figure) string
 }
 
-// Trial prints the line of a trial. If its number is first, it also prints headers above this line.
+// Trial prints the line of a trial. For the trial with the number first, it also prints headers above.
 func (p *Report) Trial(row *results.Row, first int) {
 	columns := trialColumns(row)
 	if row.Trial == first {
@@ -218,7 +218,7 @@ func (p *Report) missed(s *runs.Summary) {
 	}
 }
 
-// early adds that a trial ended early, unless the reason of its verdict is that it did.
+// early adds that a trial ended early, unless the reason of its verdict says so already.
 func (p *Report) early(s *runs.Summary, trial int) {
 	trouble := s.Record.Trials[s.Rows[trial].Trial-1].Trouble
 	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {

@@ -24,12 +24,12 @@ type timeline struct {
 	intervals []results.IntervalRow
 	faults    []results.FaultRow
 	end       float64 // end of the picture, in seconds from the beginning of the window
-	stop      float64 // end of the window of measuring, likewise
+	stop      float64 // end of the window, also in seconds from its beginning
 	columns   int
 }
 
 const (
-	timelineRows = 4 // lines of a bar
+	timelineRows = 4 // height of the highest bar, in lines
 	faultRows    = 3 // greatest number of lines for faults
 	gutter       = 12
 )
@@ -218,7 +218,7 @@ func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	var counts []int64
 	if most := h.Max(); most > 0 {
 		edges = edgesOf(float64(least), float64(most), histogramRows-b2i(zeros > 0))
-		if least == most || most-least < most/1000 { // all values are one, at the resolution of the histogram
+		if least == most || most-least < most/1000 { // all values are equal, at the resolution of the histogram
 			edges = edges[:2]
 		}
 		counts = make([]int64, len(edges)-1)

@@ -62,7 +62,7 @@ const openLimit = 5 * time.Second
 // askLimit is how long a server may take to answer a request about its state.
 const askLimit = 500 * time.Millisecond
 
-// ask calls do with a client of one server. do has the time askLimit.
+// ask calls do with a client of one server. do may take as long as askLimit.
 func ask(ctx context.Context, server string, do func(context.Context, *clientv3.Client) error) error {
 	c, err := Dial(server)
 	if err != nil {

@@ -99,7 +99,7 @@ func servers() *service.Servers {
 		if m.Number > 0 {
 			return append([]string{config(m)}, args...), nil
 		}
-		return append(args, "--repl-diskless-sync-delay", "0"), nil // sends its data to a replica without a delay
+		return append(args, "--repl-diskless-sync-delay", "0"), nil // the primary sends data to a replica at once
 	}
 	s.Leader, s.Promote = service.First(redisd.Primary), redisd.Promote
 	return &s

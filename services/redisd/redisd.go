@@ -70,7 +70,7 @@ func (all Clients) Close() (err error) {
 // A Watch tells the holder of a lock that the validity time of the lock is over, by the clock of the holder.
 type Watch struct{ timer *time.Timer }
 
-// Until returns a channel that is closed at the time at, or nil if on is false.
+// Until returns a channel that is closed at the given time, or nil if the argument on is false.
 func (w *Watch) Until(on bool, at time.Time) <-chan struct{} {
 	if !on {
 		return nil

@@ -37,7 +37,7 @@ func Run(t *testing.T, e program.Elector) (told <-chan Following, stop func()) {
 	return reports, stop
 }
 
-// Await waits until an elector follows one of the given leaders, and returns the report that it does. It
+// Await waits until an elector follows one of the given leaders, and returns the report that says so. It
 // fails the test if that takes too long.
 func Await(t *testing.T, told <-chan Following, within time.Duration, leaders ...string) Following {
 	t.Helper()

@@ -15,7 +15,7 @@ type Proxy struct {
 	relay.Relay
 	t      *testing.T
 	cut    atomic.Bool
-	passed atomic.Int64 // number of bytes
+	passed atomic.Int64 // bytes forwarded since Passed was last called
 }
 
 // NewProxy returns a proxy for a server. The proxy stops when the test ends.

@@ -45,7 +45,7 @@ func (l *losses) fall(expired, counts bool) {
 	}
 }
 
-// grant returns a grant. It is lost from the beginning if the number of falls is no longer since.
+// grant returns a grant, which is lost from the beginning if the number of falls differs from since.
 func (l *losses) grant(fence uint64, since int) program.Grant {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"turnstile/internal/plainjson"
 )
 
-// The names of the testbed and of the services beside it, in lines.
+// The testbed and its services, as Src and Dest of a [Line] name them.
 const (
 	Client = "c0"
 	Timer  = "timer"
@@ -31,7 +31,7 @@ const (
 	Unsupported = 10   // the program does not support the request
 	Unavailable = 11   // not now: the testbed will try again
 	Crash       = 13   // the program cannot go on
-	LockLost    = 1000 // for a release: the lock was lost before
+	LockLost    = 1000 // the answer to a release: the lock was lost earlier
 )
 
 // A Line is a line to the program.
@@ -50,7 +50,7 @@ type Head struct {
 	ID        json.RawMessage `json:"id"` // the id of a timer
 }
 
-// A Setting is the content of init: which node it is, and its options.
+// A Setting is the content of init: which node the program is, and its options.
 type Setting struct {
 	Name    string   `json:"node_id"` // n0 for the first node
 	Names   []string `json:"node_ids"`
@@ -79,8 +79,8 @@ type Conn struct {
 // longest is how many bytes a line may have.
 const longest = 1 << 20
 
-// Open reads init, answers it, and declares unless declaration is nil. Encoded as JSON, declaration must have
-// the form in docs/foreign.md.
+// Open reads init, answers it, and sends the declaration unless that is nil. Encoded as JSON, the declaration
+// must have the form in docs/foreign.md.
 func Open(in io.Reader, out io.Writer, declaration any) (*Conn, error) {
 	c, init, err := hear(in, out)
 	if err != nil {
@@ -106,7 +106,7 @@ func hear(in io.Reader, out io.Writer) (*Conn, Line, error) {
 	return c, l, nil
 }
 
-// accept answers init, and declares.
+// accept answers init, and sends the declaration unless that is nil.
 func (c *Conn) accept(init Line, declaration any) error {
 	c.Answer(init, "init_ok", nil)
 	if declaration == nil {
@@ -209,7 +209,7 @@ func (c *Conn) write(line []byte, err error) {
 	}
 }
 
-// Answer answers a line, with further keys.
+// Answer answers a line. The body of the answer has the type typ, and the further keys in more.
 func (c *Conn) Answer(to Line, typ string, more map[string]any) {
 	body := map[string]any{"type": typ, "in_reply_to": to.MsgID}
 	for key, value := range more {
@@ -233,8 +233,8 @@ type server interface {
 	take(l Line)
 }
 
-// serve opens a server, answers init, and gives the server each line until in ends. An error of open is the
-// answer to init.
+// serve opens a server, answers init, and gives the server each line until in ends. If open fails, its
+// error is the answer to init.
 func serve(in io.Reader, out io.Writer, declaration any,
 	open func(context.Context, *Conn) (server, error)) error {
 	c, init, err := hear(in, out)

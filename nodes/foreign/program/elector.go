@@ -14,8 +14,8 @@ type Elector interface {
 	Close() error
 }
 
-// ServeElector runs an elector until in ends. It calls open with the setting of init, if that names servers,
-// and then answers init, with the error of open if there is one.
+// ServeElector runs an elector until in ends. If init names servers, it calls open with the setting of init.
+// It then answers init, with the error of open if there is one.
 func ServeElector(in io.Reader, out io.Writer, declaration any,
 	open func(context.Context, Setting) (Elector, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {

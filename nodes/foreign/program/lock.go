@@ -41,9 +41,9 @@ type Fatal struct{ Err error }
 func (f Fatal) Error() string { return f.Err.Error() }
 func (f Fatal) Unwrap() error { return f.Err }
 
-// ServeLock runs a lock until in ends. It calls open with the setting of init, if that names servers, and
+// ServeLock runs a lock until in ends. If init names servers, it calls open with the setting of init. It
 // then answers init, with the error of open if there is one. If the client library reports that the lock is
-// lost, a client that obeys leaves at once; another goes on until it is done. The testbed is told either way.
+// lost, the testbed is told, and the client leaves at once if obeys is set, and otherwise when it is done.
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Setting) (Lock, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
@@ -68,7 +68,7 @@ type lockServer struct {
 	held bool // Acquire has granted, and Release was not called yet
 	// left is closed when the client of the latest grant has left.
 	left chan struct{}
-	// revoked receives the channel left of a grant whose client had to leave, since the lock is lost.
+	// revoked carries the value of left for a lost grant whose client has to leave.
 	revoked chan chan struct{}
 }
 
@@ -105,7 +105,7 @@ func (s *lockServer) handle(ctx context.Context, l Line) {
 
 // acquire acquires the lock for a request.
 func (s *lockServer) acquire(ctx context.Context, l Line) {
-	s.giveBack(ctx) // in case the lock is lost, and revoked has not been read yet
+	s.giveBack(ctx) // a lost lock is still held if revoked has not been read yet
 	g, err := s.lock.Acquire(ctx)
 	var fatal Fatal
 	switch {
@@ -155,7 +155,7 @@ func (s *lockServer) warn(ctx context.Context, l Line, lost <-chan struct{}, lef
 }
 
 // leave releases a lost lock after its client has left. The service may still hold the lock for that client,
-// for instance after it reconnected, and then no other client could enter.
+// for instance after a reconnection, and then no other client could enter.
 func (s *lockServer) leave(ctx context.Context, left chan struct{}) {
 	if s.left != left {
 		return
