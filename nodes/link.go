@@ -48,7 +48,7 @@ type Links struct {
 type link struct {
 	count  uint64 // number of packets so far
 	last   int64  // latest arrival among packets that keep the order
-	latest int64  // latest arrival of all
+	latest int64  // latest arrival among all packets
 }
 
 // mostDense is the highest number of links that are kept in an array.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,6 +146,10 @@ func TestOpen(t *testing.T) {
 	t.Chdir(root) // where a run of that name lies
 	_, err = Open(t.TempDir(), "latest")
 	wantError(t, err, "there are no runs below")
+	table := filepath.Join(root, PublishedDir, "lan", RowsFile) // a published set, which has no run.yaml
+	if err := errors.Join(os.MkdirAll(filepath.Dir(table), 0o755), os.WriteFile(table, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	runs := Runs(root)
 	if len(runs) != 3 || runs[2].Ref() != one.Ref() {
 		t.Errorf("the runs are %s", refs(runs))

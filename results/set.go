@@ -297,7 +297,8 @@ func Runs(root string) []*Folder {
 	var runs []*Folder
 	paths, _ := filepath.Glob(filepath.Join(escapeGlob(root), "*", "*"))
 	for _, path := range paths {
-		if set := filepath.Dir(path); filepath.Base(set) != LatestLink && !hidden(path) && isRun(path) {
+		set := filepath.Base(filepath.Dir(path))
+		if set != LatestLink && set != PublishedDir && !hidden(path) && isRun(path) {
 			runs = append(runs, &Folder{path})
 		}
 	}

@@ -65,7 +65,8 @@ func raftSplitVotes(t float64) (all []row.Claim) {
 	return all
 }
 
-// raftTimes returns claims on how long an election takes after the crash of a leader, where T is t times L.
+// raftTimes returns claims on how long an election takes after a crash of the leader. The election timeout is
+// t times the latency of a message.
 func raftTimes(t float64) (all []row.Claim) {
 	for _, cluster := range raftClusters {
 		for _, n := range cluster.sizes {

@@ -71,7 +71,7 @@ func sinclairMessages(ids []uint32) (sent int) {
 	for far := 1; ; far *= 2 {
 		for _, r := range reach {
 			if far > 1 && min(r[0], r[1]) <= far/2 {
-				continue // it was stopped in the phase before
+				continue // this candidate was stopped in an earlier phase
 			}
 			for _, hops := range r {
 				sent += min(far, hops)

@@ -244,7 +244,7 @@ func (a *arbiter) admit(env *nodes.Env, s stamp) {
 	case best != a.lent:
 		// The vote was inquired about for the request that has now ceased to be the best. Its node has to be
 		// told (this is Sanders' correction): it may hold another arbiter's vote, inquired about for a node
-		// that s waits for, and would never give it back.
+		// that the sender of s waits for, and would never give it back.
 		if !a.textbook {
 			env.Send(best.ID, maekawaFailed{best.Clock})
 		}

@@ -67,7 +67,7 @@ type Group struct {
 	Where    string         `json:"where,omitempty"` // which experiment of its side, if there are several
 	Valid    int            `json:"valid"`
 	CPUBound int            `json:"cpu_bound"` // how many valid trials were CPU-bound
-	Others   map[string]int `json:"others"`    // counts of trials with another verdict, by verdict
+	Others   map[string]int `json:"others"`    // numbers of trials that are not valid, by verdict
 	Repeated int            `json:"repeated"`  // simulated trials that are left out, since another has that seed
 
 	Interrupted int `json:"-"` // how many of Others the user interrupted

@@ -62,7 +62,7 @@ type Setting struct {
 	// Without faults, messages take at most Delay if Bounded is set, and all take equally long if Even is set.
 	Bounded, Even bool
 	Delay         time.Duration
-	Informs       bool // machines of the algorithm say what clients hear of the lock: see nodes.Spec
+	Informs       bool // the history has what clients were told of the lock: see nodes.Spec
 	Fenced        bool // the resource demands fence numbers, and refuses late writes
 	// Epoch returns the epoch in which a fence number was handed out; nil: the algorithm has no epochs.
 	Epoch func(fence uint64) uint64

@@ -132,7 +132,7 @@ type Verdict struct {
 type PassedOver struct {
 	Node    nodes.ID `json:"node" yaml:"node"`
 	Request uint32   `json:"request" yaml:"request"`               // its number at the node, from 1
-	Times   uint64   `json:"times" yaml:"times"`                   // how many entries passed over it
+	Times   uint64   `json:"times" yaml:"times"`                   // how many entries overtook the request
 	Open    bool     `json:"open,omitempty" yaml:"open,omitempty"` // the request was never served
 }
 

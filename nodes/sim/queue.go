@@ -51,7 +51,7 @@ type queue struct {
 	used   [levels]uint64               // by level: a bit for each slot that holds events
 	slots  [levels][1 << digitBits]slot // a slot is valid if its bit in used is set
 	places []place
-	events []event // by the index of their place
+	events []event // events[i] is the event of places[i]
 	free   []uint32
 	taken  uint32 // the index of the event taken last, which is not free yet
 }
