@@ -30,7 +30,8 @@ var fastBullyRow = row.Row{
 		"so nobody else holds an election.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Overlap: bullyRow.Elector.Overlap,
 		Partitions: []row.Partition{bullyRow.Elector.Partitions[0], {Cuts: row.SomeLinks, Does: row.SeveralStay,
-			Why: "as bully; besides, an appointed leader may never learn that the others kept the old one"}}},
+			Why: "a node takes another for dead that it does not hear, and an appointed leader may never learn that " +
+				"the others kept the old one"}}},
 	Published: []row.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
 		func(n float64) float64 { return 3*n - 4 })},
 	Faults: bullyRow.Faults,

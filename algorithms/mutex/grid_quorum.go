@@ -71,6 +71,8 @@ var gridSelflessRow = row.Row{
 		under(blocks, "a lost request or acknowledgement is not sent again, and the node that waits for it "+
 			"holds up others",
 			"dead-idle", "lost-request", "lost-reply"),
+		under(blocks|unhit, "a message that the cut loses is not sent again (B); all may wait before the cut, "+
+			"which then hits nothing (-)", "split-brain", "half-cut", "one-way", "bridge", "majority-ring"),
 	), withoutTimeouts()),
 }
 

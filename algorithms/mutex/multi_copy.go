@@ -22,7 +22,7 @@ var multiCopyRow = row.Row{
 		"ICCI 1991; the rules are derived from Ricart and Agrawala's (CACM 24(1), 1981), with counts of copies",
 	Summary: "A node asks every peer for m of M copies; each peer replies how many it takes first, and the " +
 		"node enters when m remain; a leaving node tells its peers.",
-	// No Bypass: peers whose later requests leave a waiting node its copies may enter again and again before it.
+	// No Bypass: while a node waits, peers that need fewer copies may enter again and again before it.
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			least := row.Exactly(float64(2 * (c.N - 1)))

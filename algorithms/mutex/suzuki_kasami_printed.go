@@ -48,11 +48,14 @@ var suzukiPrintedRow = row.Row{
 		At:    nodes.Config{N: 2},
 		Alone: true,
 	},
-	Faults: slices.Concat(
-		under(blocks, "the first nodes that ask wait for ever: for the token that they have, or for an idle "+
-			"holder", nodePlans...),
-		under(unhit, "all wait before a fault begins, and no message is on its way",
-			append(slices.Clip(linkPlans), "lost-token")...),
+	Faults: beside(
+		under(blocks|unhit, "all wait before a fault begins; in processes it hits connections all the same (B)",
+			"broker-restart", "split-brokers", "stalled-connection", "reset-connections"),
+		slices.Concat(
+			under(blocks, "the first nodes that ask wait for ever: for the token that they have, or for an idle "+
+				"holder", nodePlans...),
+			under(unhit, "all wait before a fault begins, and no message is on its way",
+				append(slices.Clip(linkPlans), "lost-token")...)),
 	),
 }
 

@@ -157,7 +157,7 @@ func (m *model) known(in span, broken nodes.Assumption) bool {
 	}
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
-		if m.brokenByFault(in, f)&broken != 0 && f.Hits > 0 {
+		if m.brokenByFault(in, f)&broken != 0 && f.Hits > 0 && m.asked(f).OfLinks { // others hit no messages
 			return true
 		}
 	}

@@ -39,7 +39,7 @@ type Flight struct {
 	From, To nodes.ID
 	Instance int32
 	Kind     uint8
-	Number   uint32 // number of the message on a stage, from 1
+	Number   uint32 // number of the message in the replay, from 1
 	Message  nodes.Message
 	Window
 }

@@ -21,7 +21,7 @@ type world struct {
 	ofResource []chance.Dice        // dice of the clients of each resource
 	loads      []*workload.Workload // by resource: the workload of its clients
 	arrivals   []arrival            // the requests of clients, by node, then resource
-	choices    []uint32             // number of choices of machines, by node, then instance
+	choices    []uint32             // how many choices machines have drawn, by node, then instance
 	perNode    int                  // number of instances at each node
 	lives      []uint32             // by node: how often it went down or came up again (even: it is up)
 	nets       []uint8              // by kind of message: the network that carries it
