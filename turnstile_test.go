@@ -282,6 +282,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 	}
 	shows("^VALID ", program, "bench", "--algo", "regional-ring", "-n", "3", "--duration", "300ms")
 	shows("^VALID .*", program, "verify")
+	shows(`^turnstile +v0\.0\.0 in example\.com/regional `, program, "--version")
 	shows("^EXHAUSTED ", program, "explore", "--algo", "regional-ring", "-n", "3")
 	cells := call(0, program, "matrix", "--simulated", "--algo", "regional-ring", "--runs", "1", "--seed", "1")
 	if !strings.Contains(cells, " cells: 0 as expected, 0 not, 29 without an expectation") {

@@ -12,6 +12,7 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
+	"turnstile/internal/stats"
 	"turnstile/nodes/row"
 )
 
@@ -91,8 +92,7 @@ func best(runs []map[string]string, load, column string, most bool) string {
 	}
 	var all []ranked
 	for name, of := range figures {
-		slices.Sort(of)
-		all = append(all, ranked{name, (of[(len(of)-1)/2] + of[len(of)/2]) / 2})
+		all = append(all, ranked{name, stats.Median(of).Value})
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
 		if most {

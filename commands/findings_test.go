@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"turnstile/internal/english"
+	"turnstile/internal/stats"
 )
 
 const findingsPage = "../docs/findings.md"
@@ -89,7 +93,7 @@ func asShown(text, table, query string) (string, error) {
 	shown := resultText.FindStringSubmatch(text)
 	q := queries.FindStringSubmatch(query)
 	if shown == nil || q == nil {
-		return "", fmt.Errorf("a text such as 3.9, 98 ms or 2(N-1), and a query of this kind")
+		return "", errors.New("a result is such as 3.9, 98 ms or 2(N-1); see above how to write a query")
 	}
 	rows, err := matching(table, q[4])
 	if err != nil {
@@ -97,7 +101,7 @@ func asShown(text, table, query string) (string, error) {
 	}
 	of, column, by := q[1], q[2], q[3]
 	if column == "runs" || column == "cells" {
-		return withCommas(len(rows)), nil
+		return english.Thousands(float64(len(rows))), nil
 	}
 	factor := 0.0
 	if shown[1] != "" {
@@ -157,13 +161,6 @@ func scale(column, unit string) float64 {
 	return 1
 }
 
-func withCommas(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", withCommas(n/1000), n%1000)
-}
-
 // matching returns the rows of a table that meet all conditions.
 func matching(table, where string) (rows []map[string]string, err error) {
 	all, err := rowsOf(table)
@@ -216,6 +213,5 @@ func medianOf(rows []map[string]string, column string) (float64, bool) {
 	if len(all) == 0 {
 		return 0, false
 	}
-	slices.Sort(all)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2, true
+	return stats.Median(all).Value, true
 }

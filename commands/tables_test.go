@@ -13,6 +13,7 @@ import (
 	"turnstile/bench/study"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
+	"turnstile/internal/stats"
 	"turnstile/results"
 )
 
@@ -162,8 +163,8 @@ func (l *lockLine) rates(runs []map[string]string) string {
 				rates = append(rates, rate)
 			}
 		}
-		if slices.Sort(rates); len(rates) > 0 {
-			all = append(all, format.Rate(figure.Number((rates[(len(rates)-1)/2]+rates[len(rates)/2])/2)))
+		if len(rates) > 0 {
+			all = append(all, format.Rate(figure.Number(stats.Median(rates).Value)))
 		}
 	}
 	return cmp.Or(strings.Join(all, " / "), notMeasured)

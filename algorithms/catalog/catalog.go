@@ -22,8 +22,8 @@ import (
 // makes its table as it starts, and hands it to all code that looks rows up.
 type Table struct{ own []*row.Row }
 
-// With returns the table that has the given rows behind those of this project. The error names the given row
-// that lacks a field, or has a name that another row has.
+// With returns a table with the rows of this project, and then the given rows. It returns an error if a given
+// row lacks a field or has the name of another row.
 func With(own ...*row.Row) (Table, error) {
 	t := Table{}
 	for _, r := range own {

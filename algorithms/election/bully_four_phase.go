@@ -170,7 +170,7 @@ func between(from, to nodes.ID) (s nodes.Set) {
 	return s
 }
 
-// begin begins a step, in which this node asks the nodes in others.
+// begin starts a step: this node asks each node of others.
 func (f *fourPhase) begin(env *nodes.Env, step fourStep, others nodes.Set) {
 	f.doing, f.todo = step, others
 	f.asked.Clear()

@@ -44,9 +44,9 @@ var dolevKlaweRodehRow = row.Row{
 //
 // Second tells the two messages of a round apart, and rounds have numbers, so a message out of order is
 // dropped. The election then has no leader, rather than two. A candidate drops a second copy of a value. If
-// no candidate does, the sender of the value drops the copy: a node that only passes values on drops values
-// of the rounds in which it stood. A node that has forgotten that it took part may stand again, in an
-// election that is over elsewhere; if messages overtake each other as well, two may lead.
+// no candidate does, the sender of the value drops the copy: a node that is no candidate any more drops
+// values of earlier rounds, in which it was one. A node that forgot its part in an election may become a
+// candidate again after the election is over; if messages overtake each other as well, two may lead.
 type dolevKlaweRodeh struct {
 	ringNode
 	active bool       // it is a candidate

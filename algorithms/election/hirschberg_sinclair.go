@@ -31,7 +31,7 @@ var hirschbergSinclairRow = row.Row{
 // all the way round. Only the highest node's probe does, so it alone ever leads, even if messages are
 // lost, copied or late, or nodes forget.
 //
-// A probe says in which direction it goes: on a ring of two, the probes of both directions come by the same
+// A probe carries its direction, because in a ring of two nodes the probes of both directions arrive on one
 // link.
 type hirschbergSinclair struct {
 	ringNode

@@ -50,7 +50,7 @@ func inviteGrace(c nodes.Config) time.Duration {
 	return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
 }
 
-// invitationClaims are figures for a period in which each node is alone, and looks for others.
+// invitationClaims are figures of a period in which each node is a group of its own, and looks for others.
 var invitationClaims = []row.Claim{{
 	Figure: row.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
 	Value: func(c nodes.Config) row.Range { return row.Exactly(2 * float64(c.N-1)) },
@@ -235,8 +235,8 @@ func (v *invitation) found(env *nodes.Env) {
 	env.SetTimer(inviteMerge, later, later)
 }
 
-// merge begins a group from this node's group and those of the coordinators found. Two nodes that merge at
-// once do not accept each other's invitations: they are not NORMAL.
+// merge joins this node's group and the groups of the coordinators that it found. Two nodes that merge at the
+// same time refuse each other's invitations, since neither is NORMAL.
 func (v *invitation) merge(env *nodes.Env) {
 	invited := v.others.Clone()
 	for id := range v.members.All() {

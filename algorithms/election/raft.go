@@ -371,8 +371,8 @@ func raftLapse(c nodes.Config) time.Duration {
 	return time.Duration(raftRounds(shortest, heartbeat)+1) * heartbeat
 }
 
-// raftGrace is the time within which a leader is found, except by bad luck: a timeout and nine elections that
-// all end in a split vote. If messages take a tenth of the range of timeouts, votes split in 19 of 100
+// raftGrace bounds the time until a leader is elected: one timeout, and nine elections that end in a split
+// vote. If messages take a tenth of the range of timeouts, votes split in 19 of 100
 // elections in the worst cluster, two nodes of three. All nine votes split in one of three million cases.
 func raftGrace(c nodes.Config) time.Duration {
 	_, longest, _ := timeRange(c.Value(electionTimeoutOption))

@@ -122,9 +122,9 @@ func remoteMembers(n int) (least, most float64) {
 // distributed mutual exclusion", ACM TOCS 9(1), 1991.
 //
 // The nodes form a binary tree, a heap. A quorum is the nodes of a path from the root to a leaf; paths to
-// leaves from both of its children may replace a node that is not a leaf. (A node with one child is left out
-// of quorums: it adds nothing to those of its child.) Each node asks the path that it is on itself, and goes
-// round nodes that its failure detector suspects. A leaf has no substitute: the node waits, or takes another
+// leaves from both of its children may replace a node that is not a leaf. (Quorums leave out a node with
+// one child.) Each node asks the nodes of its own path, and replaces the nodes that its failure detector
+// suspects. A leaf has no substitute: the node waits, or takes another
 // path. Votes are lent, inquired about and given back as in Maekawa's algorithm.
 //
 // Any two quorums meet, whatever nodes are suspected. Take two quorums below a node. Either both have the

@@ -74,7 +74,7 @@ var slotOption = nodes.Option{Name: "slot", Default: "2ms",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Microsecond, time.Minute, "2ms")
 	},
-	// Like the slot of Ethernet, the slot has to be longer than the time within which two attempts collide.
+	// The slot has to be longer than the time in which two attempts may collide, as in Ethernet.
 	Bound: &nodes.TimeoutBound{Answer: "2T",
 		Answers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message },
 		Suits:   func(_ nodes.Config, d nodes.Delays) time.Duration { return min(2*d.Message/4*5, time.Minute) }}}
@@ -84,8 +84,8 @@ const mostDoublings = 10
 
 // backoff is contention for a shared medium, as stations of an Ethernet contend for it (R. M. Metcalfe and
 // D. R. Boggs, "Ethernet: distributed packet switching for local computer networks", CACM 19(7), 1976). A
-// message to all peers stands for what all stations hear (with --multicast, one published message), and a JAM
-// for the collision.
+// message to all peers models a frame on the medium (with --multicast it is one published message), and a JAM
+// models a collision.
 //
 // To enter, a node tells all peers of its attempt. A peer that neither tries nor is inside answers CLEAR; any
 // other peer answers JAM, even if its own attempt is later. With CLEAR from all the node enters; with a JAM

@@ -93,7 +93,7 @@ var bakeryFaults = withoutTimeouts(
 // A waiting node reads again after some time. All reads of a wait have one tag, so a late answer counts: one
 // answer that does not keep the node waiting is enough to pass a peer. The node reads only the last of the
 // peers ahead: when that peer has left, the others most often have too, and all of them are read once more.
-// The order in which peers are awaited is free.
+// A node may wait for its peers in any order.
 //
 // A node that comes up again after a crash begins with its hand down and the number 0, as if it had left. It
 // reads everything anew, under tags that no earlier answer has.

@@ -96,7 +96,7 @@ func repeatOf(c nodes.Config) time.Duration { return c.Duration(leaseOption) / r
 // As in the algorithm of the central server, a client sends a request and waits for its grant, and sends a
 // release when it leaves. But the server takes a grant back when the lease is over. Three times in a lease a
 // client sends again: while it waits, its request, in case the request or the grant was lost; while it is
-// inside, a renewal, with which the lease begins anew. It looks at no clock, so it does not know that its
+// inside, a renewal, which starts the lease again. A client reads no clock, so it does not know when its
 // lease is over.
 //
 // Mutual exclusion holds while the holder is heard of in time. A holder that stands still for longer than its

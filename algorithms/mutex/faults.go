@@ -88,9 +88,8 @@ func without(fault string, cells []row.FaultCell) []row.FaultCell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c row.FaultCell) bool { return c.Fault == fault })
 }
 
-// withCensus returns the cells of an algorithm that makes up for losses by a census: those in own, and cells
-// for all other faults, from which it recovers. Under each of them five nodes have a majority, or get one
-// again.
+// withCensus returns the cells of an algorithm that makes up for losses by a census: the cells of own; under
+// every other fault the algorithm recovers, since five nodes keep a majority or get one again.
 func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "what the dead node held is made or granted again once a majority, and all nodes that "+
@@ -111,7 +110,7 @@ func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 }
 
 // suspecting returns the cells of an algorithm that repeats messages and whose coordinator heeds a failure
-// detector: those in own, and cells for all other faults, from which it recovers.
+// detector: the cells of own; under every other fault the algorithm recovers.
 func suspecting(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "the coordinator takes back the grant of a client that it suspects, and skips its "+

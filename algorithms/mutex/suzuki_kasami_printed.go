@@ -49,7 +49,8 @@ var suzukiPrintedRow = row.Row{
 		Alone: true,
 	},
 	Faults: beside(
-		under(blocks|unhit, "all wait before a fault begins; in processes it hits connections all the same (B)",
+		under(blocks|unhit, "all wait before the fault, which finds no message (-), but hits connections of "+
+			"processes (B)",
 			"broker-restart", "split-brokers", "stalled-connection", "reset-connections"),
 		slices.Concat(
 			under(blocks, "the first nodes that ask wait for ever: for the token that they have, or for an idle "+

@@ -6,12 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"turnstile/results"
 )
 
 // inTree are the files of a set that the tree has.
 var inTree = []string{"*.csv", "set.yaml", "report.html", "report.md", "report"}
+
+// mostInTree is the size of the largest file that the tree has, in bytes.
+const mostInTree = 4 << 20
 
 // publish makes the report and the archive of a set, and copies its tables into the tree.
 func (m *maker) publish(s set) error {
@@ -45,8 +46,8 @@ func (m *maker) publish(s set) error {
 			return err
 		}
 		for _, path := range paths {
-			if filepath.Base(path) == results.TimelineFile { // megabytes: the archive has it
-				continue
+			if file, err := os.Stat(path); err != nil || file.Size() > mostInTree {
+				continue // the archive has it
 			}
 			if err := exec.Command("cp", "-r", path, to).Run(); err != nil {
 				return fmt.Errorf("copying %s: %w", path, err)

@@ -371,7 +371,7 @@ func stability(e *evidence) Finding {
 		}
 		judged = true
 		if id, times := e.givesUp(leader, calm); times > most {
-			return violated("%s suspected the live leader %s %s in %v without faults; if no message takes longer "+
+			return violated("%s suspected the live leader, %s, %s in %v without faults; if no message takes longer "+
 				"than %v, it may do so %s", name(id), name(leader), english.Count(uint64(times), "time", "times"),
 				time.Duration(calm.Length()).Round(time.Millisecond), longest,
 				english.Count(uint64(most), "time", "times"))

@@ -348,7 +348,7 @@ func steady() []electionRun {
 		{name: "given up as often as it may be", setting: within, check: "stability", as: Valid,
 			says: "more than 2 times", text: gives(2)},
 		{name: "given up too often", setting: within, check: "stability", as: Violated,
-			says: "node 3 suspected the live leader node 0 3 times in 995ms without faults; if no message takes " +
+			says: "node 3 suspected the live leader, node 0, 3 times in 995ms without faults; if no message takes " +
 				"longer than 20ms, it may do so 2 times", text: gives(3)},
 		{name: "processes may be late", check: "stability", as: Valid, text: gives(3),
 			setting: func(s *Setting) { within(s); s.Slack = 10 * time.Millisecond }},
@@ -369,7 +369,7 @@ func steady() []electionRun {
 		{name: "a node that should not lead", setting: within, check: "stability", as: Valid,
 			text: allElect(5, 0, 0) + strings.Repeat("300 3 elect 1\n310 3 elect 2\n", 4)},
 		{name: "the lowest is down", setting: within, check: "stability", as: Violated,
-			says: "node 3 suspected the live leader node 1 4 times", text: "1 0 crash\n" + allElect(5, 1, 0) +
+			says: "node 3 suspected the live leader, node 1, 4 times", text: "1 0 crash\n" + allElect(5, 1, 0) +
 				strings.Repeat("300 3 elect 3\n310 3 elect 1\n", 4)},
 		{name: "messages may take any time", check: "stability", as: Valid, says: "messages may take any time",
 			setting: func(s *Setting) { within(s); s.Bounded = false }, text: gives(9)},

@@ -152,6 +152,11 @@ func TestWhatAFindingOutsideTheModelSays(t *testing.T) {
 			t.Errorf("%v: %+v, want %q", needs, f, want)
 		}
 	}
+	brokers := modelOf(Fault{Text: "reset 0", Breaks: nodes.NoLoss}) // its hits are connections, and no messages
+	if f := brokers.outsideIf(violated("it is late"), brokers.at(1500), nodes.NoLoss); f.Says != late+
+		"no message is lost, and one may have been; reset 0)" {
+		t.Errorf("a fault that is not known to have hit a message: %s", f.Says)
+	}
 	f := m.expect(inconclusive("nobody enters"), m.at(1500), nodes.NoLoss)
 	if !f.Expected || !f.OutsideModel || !strings.Contains(f.Says, "(blocked: the algorithm assumes ") {
 		t.Errorf("it is expected: %+v", f)
