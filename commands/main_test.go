@@ -26,6 +26,15 @@ const limit = 30 * time.Second // generous: the machine may be busy
 // programs is the folder of the programs under test: the real ones, run as people run them.
 var programs string
 
+// forgetServices takes folders with the program services out of PATH. Some tests build this program, and others
+// want the error that says that it is missing.
+func forgetServices() {
+	path := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
+		return exists(filepath.Join(dir, "services"))
+	})
+	os.Setenv("PATH", strings.Join(path, string(os.PathListSeparator)))
+}
+
 func TestMain(m *testing.M) {
 	if os.Getenv(interruptedVariable) != "" {
 		beInterrupted()
@@ -42,6 +51,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	programs = dir
+	forgetServices()
 	moreAtOnce()
 	status := m.Run()
 	os.RemoveAll(dir)
