@@ -26,8 +26,8 @@ const limit = 30 * time.Second // generous: the machine may be busy
 // programs is the folder of the programs under test: the real ones, run as people run them.
 var programs string
 
-// forgetServices takes folders with the program services out of PATH. Some tests build this program, and others
-// want the error that says that it is missing.
+// forgetServices takes folders with the program services out of PATH. Some tests build this program, and
+// others want the error that says that it is missing.
 func forgetServices() {
 	path := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
 		return exists(filepath.Join(dir, "services"))
