@@ -37,7 +37,7 @@ type draws struct {
 	// when changes the beginning and the length of the fault of a clock, connection or broker; nil: no change.
 	when func(r *drawn, at, lasts *time.Duration)
 	// interrupts returns how many kills may come in the middle of an input, and whether killed nodes stay down
-	// until another leader can have been elected. It may change when the kills begin.
+	// until another leader can have been elected. It may also change the time in f at which the kills begin.
 	interrupts func(r *drawn, f *Fault) (most int, long bool)
 	reorders   func(r *drawn, f *Fault) // changes message delays during the kills of interrupts; nil: no change
 }

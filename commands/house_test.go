@@ -251,7 +251,7 @@ func TestArchitectureListsEveryPackage(t *testing.T) {
 	}
 }
 
-// No program contains code that is for tests alone, such as algorithms that are wrong on purpose.
+// No program contains code that is for tests alone, such as mutants of algorithms.
 func TestProgramsHoldNothingThatIsForTests(t *testing.T) {
 	for _, p := range listed(t, "-deps", "./cmd/...") {
 		if !strings.HasPrefix(p.ImportPath, module) {

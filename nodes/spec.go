@@ -105,7 +105,7 @@ const (
 	Timing                                  // messages and handlers take bounded time
 	Majority                                // more than half of the clients are up
 	ServersUp                               // all servers of the algorithm, or of a service, are up
-	ServerMajority                          // more than half of the servers of a service are up and joined
+	ServerMajority                          // more than half of the servers of a service are up and connected
 )
 
 // Transient are the assumptions that hold again some time after the fault is over. All other assumptions stay

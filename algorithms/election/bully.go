@@ -23,8 +23,8 @@ var bullyRow = row.Row{
 		Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(answerOption) },
 	},
 	Family: "complete network",
-	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, in the " +
-		"form of its textbooks",
+	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, as " +
+		"textbooks present it",
 	Summary: "A node that finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
 		"tells all lower ones; otherwise the highest that answers leads.",
 	Elector: &row.Leadership{Wins: row.HighestWins,

@@ -119,7 +119,7 @@ func (m mutant) options(seed uint64) sim.Options {
 		o.Workload.Hold = chance.Constant(15 * time.Millisecond)
 	}
 	network := chaos.Network{Latency: rowtest.Drawn("exponential:1ms")}
-	if m.unfair() { // what is promised is exact where messages take the same time
+	if m.unfair() { // overtaking is counted from 2N of the longest delay on, which must be short for that
 		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
 	}
 	var faults []chaos.Fault

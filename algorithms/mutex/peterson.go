@@ -104,11 +104,11 @@ func matches(c nodes.Config, id nodes.ID) int { return bits.Len(uint(c.N+int(id)
 // It then reads which side is the last. If that is its own, it reads whether the other side is interested;
 // if so, it reads both again after some time.
 //
-// Mutual exclusion: suppose that two sides have won a match. The side whose write of the last side was done
-// last found itself the last, so it read that the other was not interested. But the other had written its
-// interest before it wrote that it is the last, which was done earlier. So each write has to be done before
-// the next is sent. A client waits for the acknowledgement, which is its fence; otherwise writes to two
-// servers may be done in the other order.
+// Mutual exclusion: suppose that sides A and B have both won a match, and that A was the later one to write
+// that it is the last. A then found itself the last, so it read that B was not interested. But B had written
+// its interest before it wrote that B is the last, and that was before the write of A. So each write has to be
+// done before the next is sent. A client waits for the acknowledgement, which is its fence; otherwise writes
+// to two servers may be done in the other order.
 //
 // Nobody waits for ever at a match: a side that waits there passes as soon as the other comes again.
 type peterson struct {

@@ -144,8 +144,8 @@ func (o Run) Again() Run {
 	return o
 }
 
-// FaultTexts describes the faults of the run, planned and injected. A trial with injected faults is listed
-// with all its faults.
+// FaultTexts describes the faults of the run. For a trial with injected faults it lists all faults of that
+// trial, the planned ones too.
 func (o *Run) FaultTexts() []string {
 	if one := o.Injected[1]; one != nil && o.Trials == 1 {
 		return TextsOf(one)

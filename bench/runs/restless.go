@@ -31,9 +31,10 @@ func (s *Summary) Restless() string {
 	if changes < 2 || most*grace.Seconds() <= 1 {
 		return ""
 	}
-	says := fmt.Sprintf("the leader changed %.0f times in %v in which no fault began or ended: more than once "+
-		"in %v, within which this scheme should settle on one", changes,
-		time.Duration(steady*float64(time.Second)).Round(10*time.Millisecond), grace.Round(time.Millisecond))
+	settles := grace.Round(time.Millisecond)
+	says := fmt.Sprintf("the leader changed %.0f times in %v, always more than %v after a fault, crash or "+
+		"restart: this scheme should settle on a leader within %v", changes,
+		time.Duration(steady*float64(time.Second)).Round(10*time.Millisecond), settles, settles)
 	if mend := s.mend(); mend != "" {
 		says += "; " + mend
 	}

@@ -83,7 +83,7 @@ func committed() (string, error) {
 // measured is how long a command took, and what it printed.
 type measured struct{ took, output string }
 
-// A meter measures pages. made has the commands that were run before.
+// A meter measures the figures on pages again. made has the commands that were run before.
 type meter struct {
 	only, commit string
 	made         map[string]measured
@@ -153,7 +153,7 @@ func measure(command string) (measured, error) {
 	var errs strings.Builder
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"MAKEFLAGS=", "MAKELEVEL=0") // a make in command must not use the variables of make times
+		"MAKEFLAGS=", "MAKELEVEL=0") // if command runs make, that must not use the variables of "make times"
 	cmd.Stderr = &errs
 	begin := time.Now()
 	out, err := cmd.Output()

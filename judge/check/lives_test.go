@@ -312,9 +312,9 @@ func TestTheMomentOfADeathIsDoubtful(t *testing.T) {
 	})
 }
 
-// Two enter while a third, which has written the account, dies, for no longer than stamps may err: the
-// register and the account tell all the same, so nothing of a section may be left out because somebody died
-// in it.
+// Two clients are inside together for less than the error of the stamps, so the intervals do not prove it.
+// A third client, which has written the account, dies meanwhile. The register and the account still show that
+// two were inside, so these checks must not skip a section because a client died in one.
 func TestADeathHidesNobody(t *testing.T) {
 	w := newWorld(3)
 	w.round()

@@ -30,7 +30,7 @@ func stackOf(spec *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
 	return s
 }
 
-// options returns a run of an algorithm that a test may change.
+// options returns the options of a run of an algorithm, changed by change.
 func options(t testing.TB, algorithm string, n int, change ...func(*Options)) Options {
 	t.Helper()
 	spec, err := mutex.Find(algorithm)

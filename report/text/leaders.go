@@ -71,8 +71,9 @@ func (p *Report) elections(s *runs.Summary, t table) {
 	p.line("flaps", "live leaders that gave way: %s, %s of them to a restarted node",
 		format.Whole(t.sum(results.Flaps)), format.Whole(t.sum(results.Takeovers)))
 	if t.known(results.LeaderChangesPerS) {
-		p.line("changes", "%s changes of the leader per second, over %s in which no fault began or ended",
-			t.of(results.LeaderChangesPerS).text(format.Hundredths), t.of(results.SteadyS).text(format.Seconds))
+		p.line("changes", "%s changes of the leader per second, in %s that lie more than %s after any fault, "+
+			"crash or restart", t.of(results.LeaderChangesPerS).text(format.Hundredths),
+			t.of(results.SteadyS).text(format.Seconds), format.Duration(s.Stack.Grace()))
 	}
 }
 

@@ -269,7 +269,7 @@ func failover(t *testing.T, lag time.Duration) {
 	first := servicetest.Acquire(t, a, 5*time.Second)
 	servicetest.Refused(t, b, 50*time.Millisecond)
 	if lag == 0 {
-		time.Sleep(300 * time.Millisecond) // the standby has the sequence
+		time.Sleep(300 * time.Millisecond) // by then the standby has received the sequence
 	}
 	must(t, r.Kill(ctx, 0))
 	lost := time.Since(began) < lag
