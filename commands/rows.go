@@ -10,6 +10,7 @@ import (
 	"turnstile/bench/service"
 	"turnstile/bench/service/local"
 	"turnstile/bench/service/natskv"
+	"turnstile/chaos"
 	"turnstile/internal/suggest"
 	"turnstile/nodes/row"
 )
@@ -69,6 +70,10 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 	if s := ownService(name); s != nil {
 		return nil, fmt.Errorf("%s is a service, not an algorithm: orchestrator bench --service %[1]s runs it",
 			s.Name)
+	}
+	if slices.ContainsFunc(chaos.Plans(), func(p *chaos.Plan) bool { return p.Name == name }) {
+		return nil, fmt.Errorf("%s is a plan of faults, not an algorithm: orchestrator plans %[1]s explains it",
+			name)
 	}
 	if program, wrong := serviceProgram(name); wrong == nil {
 		p := service.Program{Command: program, Name: name}

@@ -106,9 +106,9 @@ func matches(c nodes.Config, id nodes.ID) int { return bits.Len(uint(c.N+int(id)
 //
 // Mutual exclusion: suppose that sides A and B have both won a match, and that A was the later one to write
 // that it is the last. A then found itself the last, so it read that B was not interested. But B had written
-// its interest before it wrote that B is the last, and that was before the write of A. So each write has to be
-// done before the next is sent. A client waits for the acknowledgement, which is its fence; otherwise writes
-// to two servers may be done in the other order.
+// its interest before it wrote that B is the last, and that was before the write of A. So each write has to
+// be done before the next is sent. A client waits for the acknowledgement, which is its fence; otherwise
+// writes to two servers may be done in the other order.
 //
 // Nobody waits for ever at a match: a side that waits there passes as soon as the other comes again.
 type peterson struct {

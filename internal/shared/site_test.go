@@ -291,8 +291,8 @@ func TestARequestWhileTheApplicationLeaves(t *testing.T) {
 }
 
 // A request of another site arrives after the application has chosen the priority of its own request and
-// before it has set its state to Waiting. If no lock keeps the agent out in between, the agent replies to this
-// request although it has the lower priority, and two sites are inside together.
+// before it has set its state to Waiting. If no lock keeps the agent out in between, the agent replies to
+// this request although it has the lower priority, and two sites are inside together.
 func TestARequestWhileTheApplicationAsks(t *testing.T) {
 	for name, test := range map[string]struct {
 		guard   func() sync.Locker
