@@ -138,8 +138,12 @@ func (l *lockLine) together(rows []results.MatrixRow) []string {
 	switch {
 	case strings.Contains(fenced.Fenced, "X"):
 		cells[1] = "**yes**"
-	case fenced.Fenced == "-" && cells[0] != "no":
+	case cells[0] == "no":
+		cells[1] = "one client only"
+	case fenced.Fenced == "-":
 		cells[1] = "no fence"
+	case l.fenced != "":
+		cells[1] = "no, with `fence=on`"
 	}
 	return cells
 }

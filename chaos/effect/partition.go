@@ -42,7 +42,7 @@ var cutHosts = Kind{Key: "cut", Role: port.Host, Layer: ofHosts,
 	StandIn: "a cut between the nodes there and those of other hosts", Zero: new(Partition)}
 
 var cutServers = Kind{Key: "cut", Role: port.Server, Layer: OfServers, Proxies: true,
-	Says: "nothing passes the connections between clients and servers, or between servers, while the " +
+	Says: "nothing passes the connections between clients and servers, while the " +
 		"connections stay open; with `close: true` they are closed, and new ones refused",
 	Example: "cut: holder/servers", Without: []string{"kernel"}, Breaks: nodes.NoLoss | nodes.Timing,
 	Zero: new(Partition)}
