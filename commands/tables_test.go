@@ -80,7 +80,7 @@ func TestLockTable(t *testing.T) {
 	}
 	runs := records(t, published+"/services/runs.csv")
 	var table strings.Builder
-	table.WriteString("| lock | next entry after the holder died | after the holder was cut off | " +
+	table.WriteString("| lock | next entry after the holder was killed (SIGKILL) | after the holder was cut off | " +
 		"after the holder stood still (paused) | two clients inside at once after the pause | " +
 		"writes of both accepted by a resource that checks fence numbers | " +
 		"next entry after the leading server was killed | entries/s, 8 clients: no fsync / fsync | " +
@@ -108,8 +108,6 @@ func (l *lockLine) nextAfter(rows []results.FailoverRow, fault string) string {
 		case r.Line != l.failover || r.Fault != fault || has && asked != 2:
 		case r.Runs == 0:
 			return r.Reason
-		case r.Missed == r.Runs:
-			return fmt.Sprintf("nobody entered for %s", strings.TrimPrefix(format.Seconds(r.MedianS), ">"))
 		default:
 			return format.Seconds(r.MedianS)
 		}
@@ -139,11 +137,11 @@ func (l *lockLine) together(rows []results.MatrixRow) []string {
 	case strings.Contains(fenced.Fenced, "X"):
 		cells[1] = "**yes**"
 	case cells[0] == "no":
-		cells[1] = "one client only"
+		cells[1] = "one inside"
 	case fenced.Fenced == "-":
 		cells[1] = "no fence"
 	case l.fenced != "":
-		cells[1] = "no, with `fence=on`"
+		cells[1] = "`fence=on`: no"
 	}
 	return cells
 }
