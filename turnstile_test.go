@@ -195,7 +195,7 @@ func TestHistoriesAreRefused(t *testing.T) {
 	}
 }
 
-// What the front door shows has no type of internal/, which no other module can name.
+// The exported names of package turnstile use no type of internal/, which other modules cannot name.
 func TestDoorShowsNothingInternal(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var look func(of reflect.Type, path string)

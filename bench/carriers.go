@@ -101,7 +101,7 @@ func TrialSeed(seed uint64, number int) uint64 {
 
 // TraceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
 // clusters, so that all traces together stay small. With --trace, all traces together take at most about 200
-// MB.
+// MB, unless so many nodes share this space that each node keeps the minimum of 4096 messages.
 func (j *Job) TraceLength(total int) int {
 	all := 1 << 23
 	if foreign.Speaks(j.Config) { // each message is stored with its text

@@ -83,7 +83,7 @@ func (campaigns) check(j *Job) error {
 func (campaigns) one() string { return "an election" }
 
 func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
-	const laps = 8 // messages in sequence, in multiples of N: enough to elect in most schemes without timeouts
+	const laps = 8 // most schemes without timeouts elect within 8N messages, sent one after another
 	switch takes = j.Stack.Grace(); {
 	case takes == 0:
 		takes = laps * time.Duration(j.Config.N) * j.Delays().Message

@@ -60,7 +60,7 @@ func NewDraft(known catalog.Table, o Options, spec *row.Row, simulated bool) (*D
 // Scene returns what faults need to know of the run.
 func (d *Draft) Scene() *chaos.Scene { return d.of.Scene() }
 
-// Unchecked returns the job without checking it: for a stored run, or for one that is not stored.
+// Unchecked returns the job unchecked: for a stored run, which was checked before, or for a run never stored.
 func (d *Draft) Unchecked() *Job { return d.of }
 
 // Resolve checks the options and returns the job. If an option is wrong, the error says what would be right.
@@ -138,7 +138,7 @@ func (j *Job) AgreesWithin() time.Duration {
 	return s.Patience()
 }
 
-// Implied returns the configuration of a run without options of its algorithm.
+// Implied returns the configuration that a run has if no option of its algorithm is given.
 func Implied(o *Options, spec *row.Row) nodes.Config {
 	return spec.Fitted(nodes.Config{N: o.Config.N}, o.Delays())
 }

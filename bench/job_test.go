@@ -49,7 +49,7 @@ func TestValidate(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*Options)
-		says   string // of the error; empty: none
+		says   string // text that the error contains; empty: no error
 	}{
 		{"defaults", func(*Options) {}, ""},
 		{"too many nodes", func(o *Options) { o.Config.N = 1 << 21 }, "at most 1048576"},

@@ -78,8 +78,8 @@ const (
 	unhurriedPerNode = 10 * time.Millisecond
 )
 
-// promise returns the order of service by which the run is judged. It is exact only in simulations in which
-// all messages take the same time and no message waits for an application.
+// promise returns the bound on bypass by which the run is judged. A run may exceed the bound by a tolerance,
+// except a simulation without faults whose messages all take the same time and wait for no application.
 func (j *Job) promise() check.Promise {
 	p := check.PromiseOf(j.Spec, j.Config, j.Longest())
 	switch {
@@ -97,7 +97,7 @@ type Judgement struct {
 	Measures *measure.Fold
 	OfFaults *measure.FaultFold // nil: no faults were asked for
 	Checks   *check.Fold
-	extract  *spacetime.Fold // extract of the whole run, if all messages are recorded; otherwise nil
+	extract  *spacetime.Fold // extract of the whole run of a lock, if all messages are recorded; otherwise nil
 }
 
 // Judge returns a fold that judges a trial of the job, given the header of its history.

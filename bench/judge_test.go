@@ -29,10 +29,10 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// An unfairServer passes a request of the last node to the coordinator only when no other client waits.
+// An unfairServer withholds a request of the last node from the coordinator while others wait or are inside.
 type unfairServer struct {
 	nodes.Machine
-	others int // their requests that are not over
+	others int // requests of other clients that are not over
 	kept   nodes.Message
 }
 
@@ -55,7 +55,7 @@ func (u *unfairServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// unfairCentral is the central algorithm with such a server.
+// unfairCentral is the central algorithm with an unfairServer.
 func unfairCentral(t *testing.T) *row.Row {
 	row, err := mutex.Find("central")
 	if err != nil {
@@ -236,8 +236,8 @@ func TestRunsAreHeldToExactCosts(t *testing.T) {
 	}
 }
 
-// In these runs of Ricart-Agrawala a request is several messages. Without a think time, the replies that an
-// exit has held back leave at the time of the next request too, before it.
+// In these runs of Ricart-Agrawala a request is several messages. Without a think time, a client requests
+// again at the time of its exit; the replies that it deferred leave at the same time, but before the request.
 func TestInversionsAreThoseOfADirectCount(t *testing.T) {
 	known := []int{6, 4, 5, 5}
 	for seed := uint64(1); seed <= 12; seed++ {
@@ -604,7 +604,7 @@ func TestJudgingIsFlatInTheNumberOfClients(t *testing.T) {
 	const entries, bound = 20_000, 20
 	least := func(a *absence, n int) time.Duration {
 		least := time.Hour
-		for range 2 { // the first has to get memory
+		for range 2 { // the first round also allocates memory
 			_, took := judge(t, a, "checks", n, entries)
 			least = min(least, took)
 		}

@@ -14,9 +14,9 @@ import (
 // A testbedMutant is a change of the testbed that breaks a verdict or a figure. It names the tests that must
 // fail with it.
 type testbedMutant struct {
-	name, file string // from the root of the module
-	was, is    string // the text that is changed, which the file has once
-	tests      string // of the package of the file, or of the one in of
+	name, file string // name of the mutant; path of the changed file in the module
+	was, is    string // the text in the file, which occurs once, and its replacement
+	tests      string // pattern of tests, in the folder of the file unless the next field names another
 	of         string
 }
 

@@ -160,7 +160,7 @@ type calmRun struct {
 	entries                    uint64
 }
 
-// try makes the run of a row. It must be valid, or warn before that its timeouts are too short.
+// try simulates the run with a row, and returns its job and its outcome.
 func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 	t.Helper()
 	o := option.Defaults()
@@ -262,8 +262,8 @@ func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
 	}
 }
 
-// Given timeouts that are too short break the bound on delays: a remark says so before the run, and failures
-// that rest on the bound do not count against the row.
+// Timeouts that the user sets too short break the bound on delays: a remark says so before the run, and
+// failures that depend on the bound do not count against the row.
 func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 	const ms = time.Millisecond
 	for _, r := range []calmRun{
@@ -290,8 +290,8 @@ func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 	}
 }
 
-// A row that is wrong without faults is found violated if its timeouts cover the delays; if not, only by
-// failures that do not rest on them.
+// A row that is wrong without faults is found violated if its timeouts cover the delays. If they do not, only
+// failures that do not depend on timeouts make it violated.
 func TestWrongRowsAreFoundViolatedThoughMessagesAreSlow(t *testing.T) {
 	r := calmRun{algorithm: "token-ring-regenerating", n: 3, latency: 500 * time.Millisecond, entries: 30}
 	hasty := *r.row(t) // it takes a census again and again, though it was told to wait for longer
@@ -304,7 +304,7 @@ func TestWrongRowsAreFoundViolatedThoughMessagesAreSlow(t *testing.T) {
 		t.Errorf("a ring that was asked not to wait: %s", tried.Verdict.Reason)
 	}
 	naive := calmRun{algorithm: "naive-broadcast"}.row(t)
-	wrong := *naive // it lets two in, and no timeout of its own is what its safety rests on
+	wrong := *naive // it lets two in, and its safety does not depend on the timeouts that it gets here
 	wrong.Flaw, wrong.Options, wrong.Safe = nil, r.row(t).Options, nodes.PerfectDetector|nodes.NoLoss
 	for _, options := range []string{"", "loss-timeout=700ms"} {
 		r.options, r.hold = options, time.Second
@@ -328,7 +328,7 @@ func TestALivelockIsNotCalledBlocked(t *testing.T) {
 }
 
 // If the latency of messages exceeds what given timeouts of an elector bear, failures are outside the model;
-// a shorter one changes nothing.
+// a shorter latency changes nothing.
 func TestSlowMessagesOfElectors(t *testing.T) {
 	for _, row := range election.Table {
 		if row.Flaw != nil {
@@ -339,7 +339,7 @@ func TestSlowMessagesOfElectors(t *testing.T) {
 		const ms = time.Millisecond
 		bears := map[string]time.Duration{"answer": 50 * ms, "election-timeout": 15 * ms, "silence": 200 * ms,
 			"wait": 50 * ms}
-		shortest := time.Duration(0) // no timeout bears more
+		shortest := time.Duration(0) // least latency that some timeout does not bear; 0: no such latency
 		for name := range o.Config.Options {
 			if b := bears[name]; b > 0 && (shortest == 0 || b < shortest) {
 				shortest = b

@@ -46,8 +46,8 @@ func (d *dawdling) Request(env *nodes.Env) {
 	d.looping.Request(env)
 }
 
-// The error has the place of the handler that does not return, in the right run, though a handler of another
-// run stands elsewhere.
+// The error has the place at which the handler of its own run is stuck, though a handler of an earlier run is
+// still stuck at another place.
 func TestStuckHandlersAreNoticed(t *testing.T) {
 	t.Parallel()
 	var says []string

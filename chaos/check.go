@@ -322,8 +322,8 @@ func (f *Fault) checkMessages(s *Scene) error {
 	return nil
 }
 
-// kindsOf returns, for each kind of message, whether a name means it: the name of one kind; token, for all
-// that carry one; permit, for all that permit to enter; or "", for all.
+// kindsOf returns, for each kind of message, whether a name includes the kind. The name is that of one kind,
+// or token (kinds that carry a token), permit (kinds that permit to enter) or "" (all kinds).
 func kindsOf(name string, codec *nodes.Codec) (is []bool, err error) {
 	is = make([]bool, codec.Kinds())
 	found := false

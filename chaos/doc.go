@@ -9,8 +9,8 @@
 //   - The [Driver] carries out faults on a cluster, and records them. A run has one: in the simulator, or in
 //     the orchestrator.
 //   - The [Rules] are the faults of links, a shaper. Every node has them, for the messages that it receives.
-//   - The [Watcher] fires the faults that wait for something to happen at a node, in that node, so that the
-//     moment is exact. Every node has one.
+//   - The [Watcher] fires the faults that wait for an event at a node. Every node has a Watcher, so that a
+//     fault begins exactly at the event.
 //
 // The state is shared memory: a fault comes into force everywhere at once, and exactly one node fires it.
 //

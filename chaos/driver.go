@@ -372,8 +372,8 @@ func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
 	return d.record(f, b)
 }
 
-// touch notes the servers that a strain hits, and returns how many nodes that are up it hits: the nodes whose
-// connections it strains; between brokers, the nodes connected there; between hosts, the nodes on the hosts
+// touch notes the servers that a strain hits, and returns how many running nodes it hits: the nodes whose
+// connections it strains; between brokers, the nodes connected to them; between hosts, the nodes on hosts
 // that are cut off.
 func (d *Driver) touch(f *fault, s *port.Strain) (count int) {
 	seen := map[port.Member]bool{}
@@ -655,8 +655,8 @@ func (d *Driver) turn(f *fault, now int64) error {
 
 // The rest of this file adds faults while a run goes on, and heals faults early.
 
-// ahead is how long before a fault of links begins or ends its times are put in the shared state, so that all
-// nodes see them in time.
+// ahead is how early the beginning or the end of a fault of links is put in the shared state, so that all
+// nodes see it in time.
 const ahead = time.Millisecond
 
 // Add adds a fault that ResolveMore has returned, and returns its number. The fault does not begin before

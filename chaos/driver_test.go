@@ -17,7 +17,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A fake is a cluster that notes what is done to it, in milliseconds.
+// A fake is a cluster that notes what is done to it, with the time in milliseconds.
 type fake struct {
 	now   int64
 	down  map[nodes.ID]bool
@@ -152,7 +152,7 @@ func TestDriverCarriesOutPlans(t *testing.T) {
 	}
 }
 
-// A clock that is set back has timers run out that much later, and the next in time again.
+// After a clock is set back, old timers may still run for as long as it was set back, and no longer.
 func TestTimersThatWereSetBackLinger(t *testing.T) {
 	d, c := driven(t, "clock: 1, by: -20ms, at: 10ms", "clock: 2, by: 50ms, at: 10ms",
 		"pause: 3, at: 10ms, for: 1ms")
@@ -173,7 +173,7 @@ func TestDriverUndoesOnlyWhatItDid(t *testing.T) {
 		"pause: 1, at: 10ms, when: 3 exits, for: 10ms")
 	c.until(t, d, 10)
 	c.moment(d, port.OnEnter, 3)
-	c.moment(d, port.OnRequest, 1) // both at one time: the first one kills it
+	c.moment(d, port.OnRequest, 1) // both kills are due at once: fault 1 kills node 1
 	c.moment(d, port.OnExit, 3)
 	c.until(t, d, 50)
 	want := []int{1, 0, 0}
@@ -189,7 +189,7 @@ func TestDriverUndoesOnlyWhatItDid(t *testing.T) {
 	}
 }
 
-// A node that kills itself at the moment is recorded as killed then, though that is noticed only later.
+// A node that kills itself at a moment is recorded as killed at this moment, even if it is noticed later.
 func TestDriverRecordsWhoStruckItself(t *testing.T) {
 	d, c := driven(t, "kill: holder, at: 10ms, for: 20ms")
 	c.until(t, d, 9)
@@ -216,8 +216,8 @@ func TestDriverRecordsWhoStruckItself(t *testing.T) {
 	}
 }
 
-// While its process is on its way to the grave, the driver may kill it too: until that is done it is known
-// that the node may end by itself.
+// While the process of a node that has killed itself is ending, the driver may kill it too. Until this kill,
+// Struck reports that the node may have killed itself.
 func TestStruckUntilItIsBuried(t *testing.T) {
 	d, c := driven(t, "kill: holder, at: 10ms")
 	c.until(t, d, 12)
@@ -240,7 +240,7 @@ func (c *asking) Kill(m port.Member) error {
 	return c.fake.Kill(m)
 }
 
-// What is fired just before the end has begun, is on record, and is healed.
+// A fault that is fired just before the end still begins, is recorded, and is healed.
 func TestDriverEndsWhatWasJustFired(t *testing.T) {
 	d, c := driven(t, "kill: holder, at: 10ms, for: 20ms", "cut: waiter, at: 10ms")
 	c.until(t, d, 12)
@@ -331,8 +331,8 @@ func liveScene(t *testing.T) *Scene {
 	return s
 }
 
-// An injected fault has a seed by its number, knows which nodes earlier faults have down, and stays the
-// same when it is resolved again, as when the run is made again.
+// An injected fault gets a seed by its number, takes no random victim that an earlier fault keeps down, and
+// stays the same when it is resolved again, as for a rerun.
 func TestResolveMore(t *testing.T) {
 	s := liveScene(t)
 	first, err := Resolve(read(t, "kill: 0-2, at: 1s", "loss: 10%, at: 1s, for: 1s"), s, 7)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Plans with the keys that faults of one role had earlier mean what they meant.
+// Plans with keys of earlier versions, such as kill-broker, still mean what they meant.
 func TestEarlierKeysMeanTheSame(t *testing.T) {
 	for was, is := range map[string]string{
 		"kill-broker: 0-1, for: 1s":                  "kill: broker 0-1, for: 1s",

@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// The fate of a packet is how late each of its copies arrives: an empty one loses it.
+// The fate of a packet is how late each of its copies arrives. An empty fate means that the packet is lost.
 func Example() {
 	network := chaos.Network{Latency: chance.Constant(time.Millisecond)}
 	scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 2}, Measured: time.Second}

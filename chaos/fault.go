@@ -240,7 +240,7 @@ func (s *Schedule) String() (text string) {
 		text += fmt.Sprintf(", from %v on", s.At)
 	} else {
 		text += fmt.Sprintf(" at %v", s.At)
-		if s.After > 0 { // counts from the moment that determines the target
+		if s.After > 0 { // After counts from the moment that determines the target
 			text += fmt.Sprintf(" and %v later", s.After)
 		}
 	}

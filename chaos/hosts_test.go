@@ -30,7 +30,7 @@ func onHosts(t *testing.T) *Scene {
 	return s
 }
 
-// Wherever a plan names hosts, the faults that come of it name the nodes there, for processes and simulated.
+// Wherever a plan names hosts, the resolved faults name the nodes on them, in real and in simulated runs.
 func TestHostsAreTheNodesThere(t *testing.T) {
 	for text, want := range map[string]string{
 		"cut: host 0/host 1-2":                   "cut 0,3/1-2,4",
@@ -131,7 +131,7 @@ func TestHostsThatAreNotThereAreRefused(t *testing.T) {
 	}
 }
 
-// A cut of the network lasts longer than the fault, since TCP waits before it tries again.
+// A cut by kernels of hosts has consequences after its heal, since TCP waits before it sends packets again.
 func TestACutNetworkLeavesATail(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"cut: host 1, kernel: true, for: 2s": 12 * time.Second,
@@ -154,7 +154,7 @@ func TestACutNetworkLeavesATail(t *testing.T) {
 	}
 }
 
-// With hosts, random plans cut some of them off. A placement changes nothing else of them.
+// With several hosts, random plans cut some hosts off. A placement on one host changes no plan.
 func TestRandomPlansCutHostsOff(t *testing.T) {
 	for _, name := range []string{"ricart-agrawala", "central"} {
 		s, one, plain := onHosts(t), scene(t, name), scene(t, name)
@@ -184,7 +184,7 @@ func TestRandomPlansCutHostsOff(t *testing.T) {
 
 // In a simulation a cut network cuts the links between hosts, on all networks. Its text names the hosts.
 func TestACutNetworkIsSimulatedAsACut(t *testing.T) {
-	for text, lost := range map[string]string{ // from row to column
+	for text, lost := range map[string]string{ // from row to column, 1 if packets are lost
 		"host 0":   "01101 10010 10010 01101 10010",
 		"host 0,2": "01101 10110 11011 01101 10110",
 		"host 0-2": "01101 10110 11011 01101 10110",

@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// twoNetworks is a scene of an algorithm whose messages aside go by a second network.
+// twoNetworks is a scene of an algorithm whose messages of the kind aside use a second network.
 func twoNetworks(t *testing.T) *Scene {
 	t.Helper()
 	s := scene(t, "central")
@@ -21,8 +21,8 @@ func twoNetworks(t *testing.T) *Scene {
 	return s
 }
 
-// A fault that names a network is for that alone: of links, for both if it names none, and of connections and
-// brokers, for the first.
+// A fault hits only the network that it names. If it names no network, a fault of links hits both networks,
+// and a fault of connections or brokers hits the first.
 func TestFaultsNameNetworks(t *testing.T) {
 	for text, hits := range map[string][2]bool{
 		"cut: 0/1":                                    {true, true},
@@ -88,7 +88,7 @@ func TestNetworksAreChecked(t *testing.T) {
 	}
 }
 
-// The brokers of a run count over both networks, and that of the second comes last.
+// The brokers of a run are numbered across both networks, and the broker of the second network comes last.
 func TestTheDriverStopsTheBrokerOfANetwork(t *testing.T) {
 	s := twoNetworks(t)
 	s.Brokers = 3

@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes"
 )
 
-// written checks that a text is read and written as it is.
+// written checks that String writes the same text that parse has read.
 func written[T interface{ String() string }](t *testing.T, parse func(string) (T, error), texts ...string) {
 	t.Helper()
 	for _, text := range texts {

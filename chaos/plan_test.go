@@ -195,8 +195,8 @@ func same(a, b []Fault) bool {
 	return reflect.DeepEqual(strip(a), strip(b))
 }
 
-// A resolved plan is written to run.yaml, and to the nodes, and read back: it resolves to itself, and hits
-// the same.
+// A resolved plan that is written to run.yaml or to the nodes, and read back, resolves to itself, and it cuts
+// the same links.
 func TestResolvedPlansResolveToThemselves(t *testing.T) {
 	s := scene(t, "suzuki-kasami")
 	s.Brokers = 3
@@ -268,9 +268,9 @@ func FuzzReadPlan(f *testing.F) {
 	})
 }
 
-// A scenario suits an algorithm if its faults can be carried out in the runs that it is for, and in runs of
-// as many nodes and as long as bench, simulate and elect make by default; otherwise not, because there is no
-// such node or message.
+// A scenario suits an algorithm if its faults can be carried out in runs of five and of eight nodes, as the
+// fault matrix and the commands make by default. It does not suit an algorithm that lacks a node or a message
+// of its faults.
 func TestScenariosSuitAlgorithms(t *testing.T) {
 	for _, p := range Plans() {
 		if !slices.Contains(scenarios, p.Name) && !slices.Contains(elections, p.Name) {
@@ -292,7 +292,7 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 			for _, n := range []int{5, 8} {
 				s := &Scene{Spec: row, Config: nodes.Config{N: n}, Measured: cmp.Or(p.Duration, 3*time.Second),
 					Simulated: true, Brokers: p.Brokers}
-				alone := p.Name == "first-network-cut" && row.Codec().Networks() == 1 // which shows nothing of it
+				alone := p.Name == "first-network-cut" && row.Codec().Networks() == 1 // the plan is for two networks
 				if _, err := Resolve(p.Faults, s, 1); suits != (err == nil && !alone) {
 					t.Errorf("%s suits %s: %v, and in a run of %d nodes: %v", p.Name, row.Name, suits, n, err)
 				}
@@ -308,7 +308,7 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 	}
 }
 
-// The messages that permit are known, otherwise no fault could lose one.
+// Rows mark the messages that permit to enter; otherwise no fault could lose a permit.
 func TestRowsSayWhatPermits(t *testing.T) {
 	for _, row := range mutex.Table {
 		permits := slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return k.Permit })

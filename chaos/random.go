@@ -13,15 +13,15 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// mostRandom is how many faults a random plan has at most.
+// mostRandom is how many draws of faults of links and processes a random plan has at most.
 const mostRandom = 5
 
 // RandomPlan draws a plan for a run by a seed: one to five faults of links and processes and, in half of the
 // plans, one of a clock, a connection or a broker if the run can carry it out. A fault lasts at most a fifth
 // of the run, and begins in its first 60 %, so the end of the run shows what the algorithm does after it. At
 // most a minority of the clients is killed. With several hosts, half of the cuts separate one host from the
-// others, on links and not in its kernel, so the plan suits all hosts. For runs about leaders see
-// drawElectionFaults.
+// others, on links and not in its kernel, so the plan suits all hosts. Some plans also have the kills of
+// interruptions. For runs about leaders see drawElectionFaults.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
@@ -524,7 +524,7 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	return append(all, f)
 }
 
-// forGood draws whether a killed node stays down. At least one client restarts. A node is more likely to stay
+// forGood draws whether a killed node stays down; not all clients do. A node is more likely to stay
 // down if the algorithm has a known flaw, since such crashes often show the flaw.
 func (r *drawn) forGood() bool {
 	r.kills++
@@ -660,7 +660,7 @@ func (r *drawn) room(f *Fault) bool {
 }
 
 // deaths draws kills: of one node, of one leader after the other, or of a leader and a second node before
-// another leader is elected. At least one client restarts. It returns nil if the run is too short.
+// another leader is elected. Not all clients stay down. It returns nil if the run is too short.
 func (r *drawn) deaths(f Fault) []Fault {
 	forget := r.below(4) == 0
 	which := r.below(8)

@@ -51,8 +51,8 @@ func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 	}
 }
 
-// An InsidePlan restarts no node without saved state that the algorithm rests on, whether a kill forgets it
-// or its machines save nothing, and has no fault by which a failure detector may suspect a node that is up.
+// If an algorithm rests on saved state, no restart of an InsidePlan loses this state. If an algorithm rests
+// on a failure detector, no fault of the plan may make the detector suspect a node that is up.
 func TestPlansInsideTheModelBreakNothingThatTheyMay(t *testing.T) {
 	saves := func(nodes.Config) nodes.Machine { return saver{} }
 	forgets := func(nodes.Config) nodes.Machine { return elector{} }
@@ -84,9 +84,9 @@ func TestPlansInsideTheModelBreakNothingThatTheyMay(t *testing.T) {
 	}
 }
 
-// Random plans have faults of every layer, as far as the run can carry them out, and none beside: a run with
-// one broker has no routes, and one that uses a broker of others leaves that alone. What was drawn before of
-// links and processes is the same.
+// Random plans have faults of every layer that the run can carry out, and no others: with one broker no cut
+// of routes, with a foreign broker no faults of brokers and connections. A simulated run has the same plan as
+// a real run.
 func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 	elect := &row.Row{
 		Spec: nodes.Spec{
@@ -121,7 +121,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 		all := keys(Scene{Spec: spec, Brokers: 3})
 		one, foreign := keys(Scene{Spec: spec}), keys(Scene{Spec: spec, Foreign: true})
 		for _, k := range effect.Kinds {
-			// what the kernels of hosts may not be able to do, and what takes servers
+			// RandomPlan draws no faults that kernels of hosts carry out, and no faults of servers
 			if k.Role == port.Host || k.Layer == effect.OfServers {
 				continue
 			}
@@ -140,7 +140,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 	}
 }
 
-// A random kill takes a node that no other fault is for at the time, as long as there is one.
+// A random kill hits a node that no other fault hits at that time, if there is such a node.
 func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 	s := &Scene{Spec: &row.Row{
 		Spec: nodes.Spec{},
@@ -164,7 +164,7 @@ func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 	}
 }
 
-// So it is of plans for elections.
+// Plans for elections can be carried out too, under any seed of the run.
 func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
 	rows := []*row.Row{
 		{Spec: nodes.Spec{Live: nodes.NoLoss | nodes.NoPause}},

@@ -31,7 +31,7 @@ func TestSeedsResolve(t *testing.T) {
 	}
 }
 
-// What comes every so often comes at these times, each with victims of its own, also if it has a seed.
+// A fault with the key every comes at these times, and draws its victims anew each time, even with a seed.
 func TestRepeatedFaults(t *testing.T) {
 	const repeated = "pause: random, at: 100ms, every: 200ms, for: 50ms, jitter: 100ms, repeat: 9"
 	for _, text := range []string{repeated, repeated + ", seed: 5"} {
@@ -60,7 +60,7 @@ func TestRepeatedFaults(t *testing.T) {
 
 // Groups have the sizes that their words say, and nobody is in one twice.
 func TestSizesOfGroups(t *testing.T) {
-	s := scene(t, "central") // whose server is one more
+	s := scene(t, "central") // it has one server besides the clients
 	for n := 3; n <= 9; n++ {
 		s.Config.N = n
 		for text, want := range map[string]int{"minority": (n - 1) / 2, "majority": n/2 + 1, "random:3": 3,

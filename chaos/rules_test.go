@@ -37,7 +37,7 @@ func ruled(t testing.TB, n *Network, faults ...Fault) nodes.Shaper {
 	return shaperAt{s}
 }
 
-// shaperAt has packets taken at a time when faults are in force, unless they have one.
+// shaperAt shapes packets without a time as of the time 1, when faults are in force.
 type shaperAt struct{ nodes.Shaper }
 
 func (s shaperAt) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
@@ -71,7 +71,7 @@ func count(lost []bool) (n int) {
 	return n
 }
 
-// Bursts follow the chain of Gilbert: its stationary share is bad, and runs of losses have its mean length.
+// Bursts follow the chain of Gilbert, in the share of losses and in the mean number of losses in a row.
 func TestBurstsAreThoseOfGilbert(t *testing.T) {
 	const many = 200_000
 	bursts := Fault{Effect: &effect.Loss{Of: effect.Losses{Worsens: 0.02, Recovers: 0.2}}}
@@ -172,7 +172,7 @@ func TestRulesShape(t *testing.T) {
 	}
 }
 
-// A rule acts on what is taken in while it is in force, and counts what it hits.
+// A rule acts on packets that enter a link while it is in force, and counts the packets that it hits.
 func TestRulesActWhileInForce(t *testing.T) {
 	b := NewSharedState(5)
 	faults := []Fault{{Effect: &effect.Partition{Cut: effect.CutInto(false, effect.Group{0}, effect.Group{1})}}}

@@ -46,7 +46,7 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 	})
 }
 
-// Clocks of servers are checked, and servers under the keys of nodes.
+// Faults of the clocks of servers are checked, and servers as targets of keys that also take nodes.
 func TestServersUnderKeysOfNodesAreChecked(t *testing.T) {
 	checkRefused(t, map[string]refusedFault{
 		"clock: server 0\nby: 3s": {func(s *Scene) { s.Servers.NoClock = "written in Go" },

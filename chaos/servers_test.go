@@ -71,7 +71,7 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 	}
 }
 
-// A fault that waits for the holder hits its connections to servers.
+// A fault of connections that waits for a holder or a waiter hits that client's connections to servers.
 func TestTheHolderIsCutOffFromServers(t *testing.T) {
 	d, c := staged(t, "cut: holder/servers, close: true, at: 1s, for: 1s", "drop-answer: waiter, nth: 2, at: 1s")
 	c.until(t, d, 1100*time.Millisecond)
@@ -117,7 +117,7 @@ func TestTheServerOfTheHolderSuffersIt(t *testing.T) {
 	}
 }
 
-// If no server leads, a fault of the one that does waits until one does.
+// A fault of the leading server waits until a server leads.
 func TestAFaultWaitsForAServerToLead(t *testing.T) {
 	d, c := staged(t, "kill: server leader, at: 1s, for: 500ms")
 	c.leader = -1
@@ -258,7 +258,7 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 	}
 }
 
-// A fault of servers may be added to a run that is on, which no node need know unless it waits for one.
+// A fault of servers can be injected into a run. Nodes must know it only if it waits for an event at a node.
 func TestFaultsOfServersAreInjected(t *testing.T) {
 	s := scene(t, "central")
 	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true}

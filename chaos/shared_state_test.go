@@ -34,7 +34,7 @@ func TestMirrors(t *testing.T) {
 	a.faults[2].hits.Add(3)
 	b.faults[2].hits.Add(4)
 	a.lead(1, 7, 1000)
-	b.lead(2, 7, 999) // declared before, though the other host has seen no other leader
+	b.lead(2, 7, 999) // declared earlier than leader 1, which this host has not seen
 	sync()
 	if hits := driver.faults[2].hits.Load(); hits != 7 || driver.leads(up) != 1 {
 		t.Errorf("%d hits, and node %d leads", hits, driver.leads(up))

@@ -146,7 +146,7 @@ func TestFaultsOfOneBrokerHoldOneAtATime(t *testing.T) {
 	}
 	const cut = "cut: broker 0/broker 1-2, at: 1s, for: 1s"
 	if _, err := Resolve(read(t, cut, cut), s, 1); err != nil {
-		t.Error(err) // routes may be cut by several, and each is healed by its own
+		t.Error(err) // several faults may cut one route, each until its own heal
 	}
 }
 
@@ -159,7 +159,7 @@ type stageOf struct {
 	did   []string
 
 	leader int   // of servers; -1: none
-	silent error // of the search for a leader
+	silent error // error of the search for the leading server
 	lost   uint64
 }
 
@@ -278,7 +278,7 @@ func stagedFor(t *testing.T, measured time.Duration, texts ...string) (*Driver, 
 	return begun(t, s, c, 1, texts...), c
 }
 
-// until steps at each time that is due up to one, and returns what was done.
+// until has the driver step at each due time up to at, and returns what was done.
 func (s *stageOf) until(t *testing.T, d *Driver, at time.Duration) (did []string) {
 	t.Helper()
 	for d.Next() <= int64(at) && s.now < int64(at) {
@@ -336,7 +336,7 @@ func TestAResetIsOver(t *testing.T) {
 	}
 }
 
-// A node that was killed comes up again once there is a broker to connect to, even if issuing is over.
+// A killed node restarts once it can connect to a broker, even if the fault or the run is over by then.
 func TestRestartsWaitForConnections(t *testing.T) {
 	for says, do := range map[string]func(*Driver) error{
 		"its time is over": func(*Driver) error { return nil },

@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Watcher fires the faults that wait for something to happen at a node, at that node. Each node of a real
-// run has a Watcher, and all share the state of the faults.
+// A Watcher fires the faults that wait for an event at a node, where the event occurs. Each node of a real
+// run has a Watcher, and all Watchers share the state of the faults.
 type Watcher struct {
 	state    *SharedState
 	triggers []trigger

@@ -15,12 +15,12 @@ import (
 type addition struct {
 	what  string
 	files map[string]string // from testdata/added, and where they go
-	lines [][3]string       // the file, the text that they stand behind, and they
+	lines [][3]string       // a file, the text to insert behind, and the inserted lines
 	shows [][2]string       // commands, and what each says
 }
 
-// additions are one of each kind. A figure is a field and its value, and a kind of runs a kind of rows, a
-// problem and a table of rows; all others are a file and a line.
+// additions has one addition of each kind. A figure takes a field and its value; a kind of runs takes a kind
+// of rows, a problem and a table of rows; all others take a file and a line.
 var additions = []addition{
 	{"an algorithm", map[string]string{"secretary.go": "algorithms/mutex/secretary.go"},
 		[][3]string{{"algorithms/mutex/table.go", "var Table = []*row.Row{\n", "\t&secretaryRow,\n"}},
@@ -97,8 +97,8 @@ var additions = []addition{
 		}},
 }
 
-// What somebody adds is a file and a line. In one copy of the tree that has one more of everything, all that
-// follows from it is there, and it works.
+// An addition takes a file and a line. In a copy of the tree with all additions, everything that follows from
+// each addition is there, and works.
 func TestAdditionsAreAFileAndALine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make additions runs it: it builds a copy of the tree")

@@ -13,7 +13,7 @@ import (
 	"turnstile/chaos/effect"
 )
 
-// Where there is no terminal, what takes long says so before it begins, and how far it has come each minute.
+// Without a terminal, a long command prints first how long it takes, and then its progress each minute.
 func TestLinesOfProgress(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -55,7 +55,7 @@ func TestLinesOfProgress(t *testing.T) {
 	}
 }
 
-// What a command takes is known before it begins wherever real time passes.
+// Commands that make real runs for a duration know before they begin how long they take.
 func TestCommandsKnowHowLongTheyTake(t *testing.T) {
 	bully, err := election.Find("bully")
 	if err != nil {

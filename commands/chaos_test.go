@@ -16,8 +16,8 @@ func called(t *testing.T, args ...string) (status int, says string) {
 	return status, out.String()
 }
 
-// The plan of a campaign can be repeated by its name, though messages of the detector go by the same name as
-// some of the algorithm; and faults may be for these.
+// The plan of a campaign can be repeated by its name, even if messages of the detector have the same names as
+// messages of the algorithm. Faults may also hit only messages of the detector.
 func TestPlansOfElectorsAreRepeatedByName(t *testing.T) {
 	for seed := range 20 {
 		if status, says := called(t, "simulate", "--algo", "bully-shared-disk", "-n", "3", "--duration", "5s",

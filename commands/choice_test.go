@@ -112,7 +112,7 @@ func best(runs []map[string]string, load, column string, most bool) string {
 	return strings.Join(words, ", ")
 }
 
-// survivors returns the sound rows that recover from all plans that hit them, and of which one does.
+// survivors returns the sound rows that recover from all plans that hit them, if any plan hits them.
 func survivors(rows []*row.Row, plans []string) string {
 	return sound(rows, func(r *row.Row) bool {
 		hit := false
@@ -127,7 +127,7 @@ func survivors(rows []*row.Row, plans []string) string {
 	})
 }
 
-// oneLeader returns the schemes of which each partition leaves one leader at most, and some partition one.
+// oneLeader returns the schemes that have at most one leader in each partition, and one leader in some.
 func oneLeader(t *testing.T) string {
 	says := map[string][]string{} // of each scheme
 	for _, r := range records(t, published+"/split-brain/split-brain.csv") {
@@ -141,7 +141,7 @@ func oneLeader(t *testing.T) string {
 	})
 }
 
-// sound returns the names of the rows that are not known to be broken and of which something is so.
+// sound returns the names of the rows that are not known to be broken and for which is returns true.
 func sound(rows []*row.Row, is func(*row.Row) bool) string {
 	var names []string
 	for _, r := range rows {

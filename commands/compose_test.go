@@ -111,8 +111,8 @@ func TestCompose(t *testing.T) {
 	c.killed()
 }
 
-// up of the file for one container makes no run: it ends, says what to type, and leaves nothing in the clone.
-// A run in one container leaves neither a network nor a volume.
+// The command up, with the Compose file for one container, makes no run: it ends, says what to type, and
+// leaves nothing in the clone. A run in one container leaves neither a network nor a volume.
 func TestComposeOfOneContainer(t *testing.T) {
 	c := overContainers(t)
 	says, err := c.compose("up", "--scale", "host=4")
@@ -145,7 +145,7 @@ func (c *composed) compose(args ...string) (string, error) {
 	return string(out), err
 }
 
-// inMinority is what a row of runs.csv says where a minority of two nodes made an entry each at most.
+// inMinority matches a printed row if the two nodes of a minority made at most two entries together.
 var inMinority = regexp.MustCompile(`"entries_in_minority": [0-2]\b`)
 
 // latest calls the program about the latest run.

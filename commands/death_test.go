@@ -173,7 +173,7 @@ func TestInterruptedRunIsKept(t *testing.T) {
 	}
 }
 
-// What was measured until a run was interrupted is measured, and verify says the same to the last digit.
+// An interrupted run has figures up to the interrupt, and verify prints the same figures to the last digit.
 func TestInterruptedRunIsMeasured(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"--algo ricart", "--algo ring --trials 3", "--rate 100",
@@ -195,7 +195,7 @@ func TestInterruptedRunIsMeasured(t *testing.T) {
 	}
 }
 
-// Requests that are given out one by one leave the orchestrator no time to wait in.
+// An orchestrator that gives out requests one by one is always busy, but still notices an interrupt.
 func TestInterruptedSequentialRunEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	l := start(t, "--load", "sequential", "--hold", "0")
@@ -215,7 +215,7 @@ func TestInterruptedAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(after * time.Millisecond)
-		cmd.Process.Signal(syscall.SIGTERM) // SIGINT is ignored at first where a shell has it ignored
+		cmd.Process.Signal(syscall.SIGTERM) // not SIGINT, which a shell may make the program ignore
 		cmd.Wait()
 		switch cmd.ProcessState.ExitCode() {
 		case -1: // by the signal, before anything was begun
@@ -234,7 +234,7 @@ func TestKilledOrchestratorLeavesNoProcess(t *testing.T) {
 	l := start(t)
 	l.cmd.Process.Kill()
 	l.want(-1, "the orchestrator ended before the run did", "no verdict was stored")
-	// What is missing beside that comes first.
+	// A missing log is reported first.
 	log := filepath.Join(l.dir, results.LatestLink, "trial-1", "node-000002.log")
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
@@ -331,7 +331,7 @@ func children(parent int) (pids []int) {
 	return pids
 }
 
-// startOf returns when a process began, in ticks of the kernel: their numbers begin anew now and then.
+// startOf returns when a process began, in ticks of the kernel. PIDs give no order, since they are reused.
 func startOf(pid int) (ticks uint64) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, after, _ := strings.Cut(string(b), ") ")

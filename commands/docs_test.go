@@ -98,8 +98,8 @@ func kindTable() string {
 	return table.String()
 }
 
-// faultTable returns the table of what rows say of plans. Rows of which it says the same share a column, and
-// plans a line.
+// faultTable returns the table of the outcomes that rows expect under plans. Rows with equal cells share a
+// column, and plans with equal cells share a line.
 func faultTable(rows []*spec, plans []*chaos.Plan) string {
 	var says [][]string // by plan and row
 	for _, plan := range plans {
@@ -136,7 +136,7 @@ func faultTable(rows []*spec, plans []*chaos.Plan) string {
 	return table.String()
 }
 
-// alike returns the numbers below n, those together whose cells are the same.
+// alike groups the numbers below n: numbers with equal cells are in one group.
 func alike(n int, cells func(i int) []string) (groups [][]int) {
 	for i := range n {
 		at := slices.IndexFunc(groups, func(g []int) bool { return slices.Equal(cells(g[0]), cells(i)) })
@@ -158,7 +158,7 @@ func names(of []int, name func(i int) string) string {
 	return strings.Join(all, ", ")
 }
 
-// wantTable wants the table of a name on a page to be like that, and makes it so if that is asked for.
+// wantTable wants the named table of a page to equal table. With -update-readme it writes table to the page.
 func wantTable(t *testing.T, path, name, table string) {
 	t.Helper()
 	const end = "<!-- end -->"
@@ -285,7 +285,7 @@ func runFault(t *testing.T, text string) {
 		if err := f.Check(scene); err != nil {
 			t.Error(err)
 		}
-	case !strings.Contains(err.Error(), "elects no leader"): // no row does as yet
+	case !strings.Contains(err.Error(), "elects no leader"): // no algorithm of mutual exclusion elects yet
 		t.Error(err)
 	}
 }
@@ -392,7 +392,7 @@ func checkCommand(t *testing.T, path, line string) {
 	}
 }
 
-// checkVariables checks the variables of a call of make that has its flags from them.
+// checkVariables checks that each variable in a call of make is a flag of the command that make runs.
 func checkVariables(t *testing.T, path string, words []string) {
 	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
 	cmd, _, err := a.root().Find(words[:1])
@@ -501,7 +501,7 @@ func checkClaim(c *claim, root *cobra.Command) (wrong []error) {
 	return wrong
 }
 
-// A figure is no part of a formula or of a name, as those in N-1, 2(N-1), 2√N and K5 are.
+// A figure is not part of a formula or of a name, unlike the numbers in N-1, 2(N-1), 2√N and K5.
 var figureForm = regexp.MustCompile(`(?:^|[^\w.,-])([0-9]+(?:[.,][0-9]+)*)([(√N]?)`)
 
 // figuresIn returns the numbers in a text. 9 and 9.0000 are the same.
@@ -520,8 +520,8 @@ func figuresIn(text string) (all []string) {
 // Services are a module of their own: go test is called in its folder.
 var testForm = regexp.MustCompile(`^(?:cd (services) && )?go test \./(\S+) -run (Test\w+)(?:/(\S+))?$`)
 
-// checkTest returns an error unless a test is in its package. If it is about a changed rule, a form of its
-// story has to have that rule, and end so. The test itself plays it.
+// checkTest returns an error unless a test is in its package. If the test changes a rule, its story needs a
+// form with that rule, and with the line test.Then. The test itself plays the form.
 func checkTest(test claimTest) error {
 	m := testForm.FindStringSubmatch(test.Test)
 	if m == nil {
@@ -583,7 +583,7 @@ func claimTables(l *lectures) string {
 	return text.String()
 }
 
-// What claims say is so: in the short form, of every eighth claim.
+// The claims are as said. The short form of this test runs every eighth claim.
 func TestClaimsAreAsSaid(t *testing.T) {
 	t.Parallel()
 	l, err := readClaims()

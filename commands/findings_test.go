@@ -19,10 +19,10 @@ import (
 
 const findingsPage = "../docs/findings.md"
 
-// On the page of findings each result is a link, such as [3.9][naimi-64]. The link leads to a table of a
+// On the page of findings each result is a link, such as [3.9][q10]. The link leads to a table of a
 // published set, and its title is a query of that table:
 //
-//	[naimi-64]: ../results/published/simulated/runs.csv "messages_per_entry where algorithm:raymond nodes:64"
+//	[q10]: ../results/published/simulated/runs.csv "messages_per_entry where algorithm:raymond nodes:64"
 //
 // A query is a column, of which it takes the median, or "runs" or "cells", which are counted. "min C by D
 // where" and "max C by D where" are the least and the largest of the medians of each D, and "each C by D

@@ -31,7 +31,7 @@ import (
 type stored struct {
 	name  string
 	dir   string // of the run
-	donor string // that of another run, which was asked for the same
+	donor string // folder of another run with the same options
 	want  string // the verdict while nothing is garbled
 	was   judgement
 }
@@ -75,7 +75,7 @@ func (j *judgement) findings() string {
 	return says
 }
 
-// verifyIn judges the run in a folder, as verify does. It has some time for it, and some memory.
+// verifyIn judges the run in a folder, as verify does. The test fails if that takes a minute, or 1 GB.
 func verifyIn(t *testing.T, dir string) judgement {
 	t.Helper()
 	return calledIn(t, dir, "verify", "--json")
@@ -125,9 +125,9 @@ func calledIn(t *testing.T, dir string, args ...string) judgement {
 	}
 }
 
-// wrong says what is wrong with what verify says of a run once a file was changed, if anything is: it must be
-// an error that names the file, or inconclusive, or what was said before. Of a run that is violated and whose
-// orchestrator was killed, less may be found, or other counters: they have no checksum.
+// wrong returns what is wrong with the judgement of verify after a file was changed; empty: nothing. verify
+// must report an error that names the file, or inconclusive, or the same as before. In a violated run whose
+// orchestrator was killed, it may find less, or other counters, since logs have no checksum.
 func (s *stored) wrong(now judgement, file string) string {
 	folder := strings.Contains(now.error, filepath.Base(s.dir))
 	switch {
@@ -232,8 +232,8 @@ func simulatedRun(t testing.TB, args ...string) string {
 	return latestIn(t, dir)
 }
 
-// unpack makes of a simulated run of one trial one whose orchestrator was killed: logs take the place of the
-// history.
+// unpack turns a simulated run of one trial into a run whose orchestrator was killed: logs take the place of
+// the history.
 func unpack(t testing.TB, dir string, closed bool) {
 	t.Helper()
 	check := func(err error) {
@@ -336,9 +336,9 @@ func (s *stored) judge(t *testing.T) {
 	}
 }
 
-// Whatever is done to the files of a run, verify says an error that names the file, or that the run shows
-// nothing, or what it said before; of a table, it says what it said before and names the table. It never
-// makes up a verdict, and it never panics or hangs.
+// After any change of a file of a run, verify reports an error that names the file, or judges the run
+// inconclusive, or says what it said before. After a change of a table, it says what it said before, and
+// names the table. It never makes up a verdict, and it never panics or hangs.
 func TestGarbledRuns(t *testing.T) {
 	runs := simulatedRuns(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -376,8 +376,8 @@ type garbling struct {
 	value            uint64
 }
 
-// garblings are the kinds of changes. Each returns the bytes of a file, b, after it; from are those of
-// another.
+// garblings are the kinds of changes. Each takes the bytes b of a file, and from, the bytes of another file,
+// and returns the changed bytes.
 var garblings = []struct {
 	does string
 	do   func(g garbling, b, from []byte) []byte

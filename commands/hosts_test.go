@@ -13,8 +13,8 @@ import (
 	"turnstile/hosts/access"
 )
 
-// Flags, plans and comparisons name hosts, and what is printed names the nodes there. What a flag of hosts
-// lacks is said before the run.
+// Flags, plans and comparisons name hosts, and the output names the nodes on them. If a flag about hosts
+// lacks something, the error comes before the run.
 func TestHostsAreTargets(t *testing.T) {
 	plan := filepath.Join(t.TempDir(), "plan.yaml")
 	text := "about: A host is cut off.\nfaults:\n  - {cut: host 0/host 1-3, at: 1s, for: 500ms}\n"
@@ -63,7 +63,7 @@ func quoted(args string) []string {
 // word matches one word of a command, or several in quotes.
 var word = regexp.MustCompile(`'[^']*'|\S+`)
 
-// The control plane is served to who has a key of its folder, until it is asked to end.
+// The control plane serves only clients that have a key of its folder, until a signal asks it to end.
 func TestControl(t *testing.T) {
 	dir := t.TempDir()
 	for _, line := range []string{"hosts keys keys", "hosts keys other"} {

@@ -87,7 +87,7 @@ func checkImports(t *testing.T, path string, file *ast.File) {
 
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
-	{"cmd/node", "cmd/orchestrator", "internal/release", "internal/published"}, // which describes the commands
+	{"cmd/node", "cmd/orchestrator", "internal/release", "internal/published"}, // release describes commands
 	{frontDoor},
 	{"commands"},
 	{"bench/study", "bench/node", "report/text", "bench/publish", "report/diagram", "report/export"},
@@ -268,7 +268,7 @@ func TestProgramsHoldNothingThatIsForTests(t *testing.T) {
 	}
 }
 
-// mutantNames lists what in a file is called a mutant, the file included.
+// mutantNames lists the names in a file that contain mutant, and the name of the file if it does.
 func mutantNames(t *testing.T, path string) (names []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)

@@ -21,7 +21,7 @@ type liveRun struct {
 	said bytes.Buffer
 }
 
-// begin begins a run that lasts until it is ended, and waits until faults can be injected into it.
+// beginRun begins a run that lasts until it is ended, and waits until faults can be injected into it.
 func beginRun(t *testing.T, flags ...string) *liveRun {
 	t.Helper()
 	r := &liveRun{t: t, dir: t.TempDir()}
@@ -79,8 +79,8 @@ func (r *liveRun) says(status int, line string, want ...string) {
 	}
 }
 
-// Faults are injected into a run that is on, healed before their time, and recorded like any others. A run
-// that ends says so to those who wait.
+// Faults are injected into a run in progress, healed before their time, and recorded like other faults. A
+// command that waits for a fault is told when the run ends.
 func TestInject(t *testing.T) {
 	r := beginRun(t, "--algo", "ricart", "-n", "3", "--duration", "30m", "--patience", "60s")
 	r.says(0, "inject --pause 1 --for 100s", "as fault 1: pause 1 at ", "fault 1: in force since ", "hit node 1")
@@ -147,7 +147,7 @@ func TestInject(t *testing.T) {
 	}
 }
 
-// What was injected is asked for when the run is made again.
+// A rerun of a run has the faults that were injected into the run.
 func TestInjectedFaultsAreRepeated(t *testing.T) {
 	r := beginRun(t, "--algo", "central", "-n", "3", "--duration", "10m")
 	plan := "faults:\n- cut: 0/1\n  for: 1s\n"

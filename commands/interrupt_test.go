@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// interruptedVariable makes the program of these tests one that a signal asks to end, and that does not.
+// interruptedVariable, if set, makes this test program wait for a signal that asks it to end, but not end.
 const interruptedVariable = "ORCHESTRATOR_TEST_INTERRUPTED"
 
 func beInterrupted() {
@@ -24,14 +24,14 @@ func beInterrupted() {
 	time.Sleep(time.Hour)
 }
 
-// The first signal asks the program to end, and the second one ends it, even if it is ignored. Two at once
-// are one.
+// The first signal asks the program to end, and the second ends it, even if the program was started to ignore
+// that signal. Two signals at once count as one.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	for _, test := range []struct {
 		ignored string
 		first   syscall.Signal
 		second  syscall.Signal
-		status  int // of the shell's kind
+		status  int // exit status, as in shells; -1: ended by the signal
 	}{
 		{"", syscall.SIGINT, syscall.SIGINT, -1},
 		{"", syscall.SIGTERM, syscall.SIGINT, -1},

@@ -25,7 +25,7 @@ import (
 	"turnstile/results"
 )
 
-// underPlans are faults that a kill from outside may come amidst.
+// underPlans are the faults of runs in which a process is also killed from outside.
 var underPlans = []string{"", "--kill random --at 200ms --for 200ms", "--kill holder --at 300ms",
 	"--pause 0-1 --at 100ms --for 500ms", "--cut 0/1-2 --at 100ms --for 300ms",
 	"--slow 0 --share 50% --at 100ms --for 500ms", "--kill 'broker 0' --at 200ms --for 200ms"}
@@ -134,7 +134,7 @@ type field struct {
 	held   []int // how many sockets each had at first
 
 	run    *exec.Cmd
-	name   string // of what is done to it
+	name   string // describes the run and the kill
 	victim string
 	at     int  // on which host
 	hit    bool // it was there
@@ -253,7 +253,7 @@ func (f *field) end() {
 		left = processesIn(filepath.Join(f.dir, "me"))
 		for i, host := range f.hosts {
 			left = append(left, processesIn(filepath.Join(f.dir, fmt.Sprintf("host-%d", i)))...)
-			if killed := f.victim == "agent" && f.at == i; !killed { // it serves the next run
+			if killed := f.victim == "agent" && f.at == i; !killed { // a living agent goes on serving
 				left = slices.DeleteFunc(left, func(pid int) bool { return pid == host.Process.Pid })
 			}
 		}
@@ -505,7 +505,7 @@ func (k *killing) kill() int {
 		case k.victim == "client" && filepath.Base(words[0]) == "node",
 			k.victim == "server" && strings.Contains(line, " up "+k.words[0]):
 			for _, child := range children(pid) {
-				if of := commandLine(child); of != "" && of != line { // or it is a copy that starts no program yet
+				if of := commandLine(child); of != "" && of != line { // an equal line: a fork before its exec
 					return killPID(child)
 				}
 			}
@@ -527,8 +527,8 @@ func commandLine(pid int) string {
 	return strings.ReplaceAll(string(b), "\x00", " ")
 }
 
-// processes returns a process and those that it has started, those that they have started, and so on, each
-// with when it began.
+// processes returns a process and all its descendants, each with the time at which it began, in ticks of the
+// kernel.
 func (k *killing) processes(pid int) map[int]uint64 {
 	all := map[int]uint64{}
 	for next := []int{pid}; len(next) > 0; {

@@ -68,10 +68,10 @@ func moreAtOnce() {
 	}
 }
 
-// buildOnce builds the programs, which takes seconds. Where the coverage of tests is measured (make cover),
-// it has them measure theirs.
+// buildOnce builds the programs, which takes seconds. If the coverage of tests is measured (make cover), the
+// programs measure their own coverage too.
 var buildOnce = sync.OnceValue(func() error {
-	// As make build does. Without a commit, what they print of themselves has the same width in any clone.
+	// As make build does, but without the commit, so that a printed version has the same width in any clone.
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", programs + "/"}
 	if testing.CoverMode() != "" {
 		args = append(args, "-cover", "-coverpkg=turnstile/...")
@@ -151,7 +151,7 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// seal gives the text of a run.yaml that a script has changed its checksum again.
+// seal gives a run.yaml that a script has changed the checksum of its new text.
 func seal(ts *testscript.TestScript, neg bool, args []string) {
 	for _, path := range args {
 		text, _, _ := strings.Cut(ts.ReadFile(path), "checksum: ")
@@ -188,7 +188,7 @@ func cleanEnv() []string {
 	return env
 }
 
-// A row of one's own may not have an option with the name of a flag, which could then not be set.
+// A row that a user adds may not have an option with the name of a flag: the option could not be set.
 func TestOptionsOfOwnRows(t *testing.T) {
 	for name, refused := range map[string]bool{"hold": true, "elsewhere": false} {
 		own := *mutex.Table[0]

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// makeIn returns make in a copy of what it reads, where the program prints its arguments, each in brackets.
+// makeIn returns a function that calls make with a stand-in for the program, which prints its arguments.
 func makeIn(t *testing.T) func(env []string, args ...string) (string, error) {
 	t.Helper()
 	if _, err := exec.LookPath("make"); err != nil {
@@ -148,7 +148,7 @@ func TestMakeStampsChanges(t *testing.T) {
 	}
 }
 
-// With too little address space, Go would print a trace of itself.
+// make refuses too little address space, with which Go would print a stack trace.
 func TestMakeLooksAtAddressSpace(t *testing.T) {
 	call := makeIn(t)
 	got, err := call([]string{"SPACE=200000"}, "bench")

@@ -301,8 +301,8 @@ type matrixOfSet interface {
 // errDryRun ends a dry run.
 var errDryRun = errors.New("nothing was made")
 
-// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted is not nil if runs
-// are still missing. A dry run prints how many runs are missing, and returns errDryRun.
+// makeMatrix makes the runs of a matrix that its set lacks, and judges all runs. interrupted is not nil if
+// runs are still missing. A dry run prints how many runs are missing, and returns errDryRun.
 func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
 	noProgress, dry bool) (interrupted, err error) {
 	if err := m.Resolve(); err != nil {

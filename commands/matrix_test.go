@@ -102,8 +102,8 @@ func TestFailoversResolve(t *testing.T) {
 	}
 }
 
-// The matrix makes the run of a line, says what it shows, and does not make it again. What cannot be run is
-// said, and is no pass.
+// The matrix makes the run of a line, says what it shows, and does not make it again. A line that cannot be
+// run is named, and does not count as passed.
 func TestServiceMatrix(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

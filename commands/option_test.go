@@ -166,7 +166,7 @@ func TestHelpIsOneScreen(t *testing.T) {
 	}
 }
 
-// A flag with one value is refused when it is given twice: the last would win without a word.
+// A flag with one value is refused when it is given twice. Otherwise the last value would win silently.
 func TestFlagsAreGivenOnce(t *testing.T) {
 	for args, want := range map[string]string{
 		"bench --plan one-way --plan copies": `--plan is given twice, as "one-way" and as "copies": leave out`,

@@ -158,7 +158,7 @@ func writePlans(out io.Writer) {
 	listPlans(out, "for elections", elections)
 	fmt.Fprintln(out)
 	listPlans(out, "for both", both)
-	line("random:SEED", "One to five faults, drawn by a seed.")
+	line("random:SEED", "A few faults, drawn by a seed.")
 	line("inside:SEED", "The same, with faults that keep the assumptions of the algorithm.")
 	line("\nFAULT", " WHAT HAPPENS")
 	for _, k := range effect.Kinds {

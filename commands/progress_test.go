@@ -46,7 +46,7 @@ func onTerminal(t *testing.T, args ...string) string {
 	return <-shown
 }
 
-// What takes long shows how far it has come, on a terminal and unless it is not to.
+// A long command shows its progress on a terminal, unless --no-progress is given.
 func TestProgress(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, says := range map[string]string{
@@ -65,7 +65,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Whoever interrupts a command gets what it has found by then, at once.
+// A command that is interrupted prints at once what it has found.
 func TestInterruptedCommands(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, interrupt := context.WithCancel(t.Context())

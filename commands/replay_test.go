@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The schedules that tell of the algorithms are played by simulate --replay as by their own test.
+// simulate --replay plays the schedules of the algorithms' stories, and tells the same stories.
 func TestSchedulesOfTheAlgorithmsAreReplayed(t *testing.T) {
 	paths, err := filepath.Glob("../algorithms/mutex/testdata/*/*.txt")
 	if err != nil || len(paths) < 40 {

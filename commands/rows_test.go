@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// eachRow has a test start processes for each row, in its name.
+// eachRow runs a test, which starts processes, as a subtest for each row.
 func eachRow(t *testing.T, test func(t *testing.T, row *row.Row)) {
 	t.Parallel()
 	build(t)
@@ -76,9 +76,9 @@ func TestRowsAreSoundInProcesses(t *testing.T) {
 	})
 }
 
-// Real processes and the simulator agree on what an entry costs, to the last message: one request at a time,
-// from the same nodes in the same order, or, of what goes round for ever, under a saturated load. All
-// timeouts are longer than a process may have to wait for a processor.
+// Real processes and the simulator agree exactly on the messages per entry: with one request at a time, from
+// the same nodes in the same order or, if messages circulate even without requests, under a saturated load.
+// All timeouts are longer than a process may have to wait for a processor.
 func TestRowsCostTheSameSimulated(t *testing.T) {
 	eachRow(t, func(t *testing.T, row *row.Row) {
 		if row.Broken().Alone {

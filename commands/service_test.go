@@ -99,7 +99,7 @@ func TestServicesRefuse(t *testing.T) {
 	}
 }
 
-// Servers that are not there are said before a run is begun.
+// Servers that cannot be reached are reported before a run begins.
 func TestServiceOutOfReach(t *testing.T) {
 	t.Parallel()
 	cmd := orchestrator(t, t.TempDir(), "bench", "--service", "nats-kv", "--endpoint", "127.0.0.1:1", "-n", "1",
@@ -111,8 +111,8 @@ func TestServiceOutOfReach(t *testing.T) {
 	}
 }
 
-// A server that does not speak as the service does ends the run before anybody asks, with what the client
-// library says.
+// If a server does not speak the protocol of the service, the run ends before a client requests, with the
+// error of the client library.
 func TestServiceDoesNotSpeak(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -152,7 +152,7 @@ func TestLatencyOfOtherRuns(t *testing.T) {
 	}
 }
 
-// What lists a service of another program is said where an algorithm is asked for.
+// If a service of another program is named as an algorithm, the error says how to run it.
 func TestServiceIsNoAlgorithm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -170,8 +170,8 @@ echo '{"protocol":2,"service":"elsewhere","declaration":{"elects":true,"safe":[]
 	}
 }
 
-// Servers of somebody else that go away end the run, which shows nothing from then on: that nobody is served
-// is not the service's doing.
+// If servers that the run did not start go away, the run ends inconclusive: the service is not the reason why
+// no client is served from then on.
 func TestEndpointGoesAway(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -330,8 +330,8 @@ func TestForeignTemplates(t *testing.T) {
 	}
 }
 
-// Clients lose their lock to a lease, and are told or not. One run says who was inside together, and what
-// fence numbers would have done about it; with --fenced that is its verdict.
+// Clients lose their lock to a lease, and are told or not. One run says who was inside together, and whether
+// fence numbers would have kept them apart; with --fenced, its verdict depends on that.
 func TestForeignLocksAreLost(t *testing.T) {
 	t.Parallel()
 	const together, apart = "were inside together", "a resource that checks fence numbers keeps them apart"
@@ -370,7 +370,7 @@ func TestForeignLocksAreLost(t *testing.T) {
 }
 
 // A program that misbehaves ends the run, with its last words, and what was recorded is judged. What no
-// program may do convicts it; a signal may have come from anybody.
+// program may do is a violation; death by a signal is inconclusive, since anybody may have sent the signal.
 func TestForeignProgramsThatMisbehave(t *testing.T) {
 	t.Parallel()
 	for how, x := range map[string]struct {
@@ -455,7 +455,7 @@ func TestForeignProgramsAreRefused(t *testing.T) {
 	}
 }
 
-// Locks of one machine run as services do, and leave nothing. A holder that is killed frees flock alone.
+// Locks of one machine run as services do, and leave nothing. If a holder is killed, only flock is freed.
 func TestLocalLocks(t *testing.T) {
 	t.Parallel()
 	sizes := soak.Pick([]int{5}, []int{1, 5, 32}, []int{1, 5, 32})
@@ -471,7 +471,7 @@ func TestLocalLocks(t *testing.T) {
 				}
 			}
 			if x.Name == "test-and-set" && testing.Short() {
-				return // who waits takes processors from other tests until the run has given up
+				return // waiting clients spin, which slows other tests until the run gives up
 			}
 			says := runLocal(t, x.Name, "-n", "3", "--hold", "5ms", "--kill", "holder", "--at", "200ms",
 				"--duration", "600ms", "--patience", "1s")

@@ -397,7 +397,7 @@ func (s settings) checkZeros(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		value, says := f.Value.String(), f.Annotations[noZeroKey]
 		switch {
-		case err != nil || !s.given(f.Name) || f.Value.Type() == "func": // addOptions checks flags of type func
+		case err != nil || !s.given(f.Name) || f.Value.Type() == "func": // addAlgorithmOptions checks these
 		case value == "" || value == "[]":
 			err = fmt.Errorf("%s has no value: write one, or leave it out", s[f.Name].where(f.Name))
 		case says != nil && (value == "0" || value == "0s"):

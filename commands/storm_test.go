@@ -54,7 +54,7 @@ func (g gust) String() string {
 	return fmt.Sprintf("%v of %s after %v for %v", g.signal, g.victim, g.after, g.lasts)
 }
 
-// kills reports whether a gust kills what it hits.
+// kills reports whether a gust kills the victim; empty: any process.
 func (s *storm) kills(victim string) bool {
 	return slices.ContainsFunc(s.gusts, func(g gust) bool {
 		return g.signal == syscall.SIGKILL && (victim == "" || g.victim == victim)
@@ -222,7 +222,7 @@ func (r *raging) await() {
 	r.status = r.cmd.ProcessState.ExitCode()
 }
 
-// processesIn returns the processes that work in a folder: those of a run inherit that of its orchestrator.
+// processesIn returns the processes whose working folder is dir. A run's processes inherit it from bench.
 func processesIn(dir string) (pids []int) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, path := range paths {
@@ -275,11 +275,11 @@ func (r *raging) wrong() string {
 	return ""
 }
 
-// violations matches the lines of bench and verify that say so.
+// violations matches the lines of bench and verify that report a violation.
 var violations = regexp.MustCompile(`(?m)^ *(VIOLATED|also violated:|trial \d+: violated:|violated ).*$`)
 
-// convicts reports whether a command says that an algorithm did what it must not in its model: a process that
-// stands still may be suspected, which breaks the model of those that rest on a perfect detector.
+// convicts reports whether a command says that an algorithm broke a promise inside its model. A process that
+// stands still may be suspected, which is outside the model of algorithms that rest on a perfect detector.
 func convicts(says string) bool {
 	violated := violations.FindAllString(says, -1)
 	return len(violated) == 0 || slices.ContainsFunc(violated, func(line string) bool {

@@ -104,7 +104,7 @@ func TestJudgingIsInterrupted(t *testing.T) {
 	}
 }
 
-// A run that is interrupted between two trials is the same to those who verify it.
+// verify prints the same about a run that was interrupted between two trials as the run itself.
 func TestInterruptedBetweenTrials(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -44,7 +44,7 @@ func TestStandardOutputIsFull(t *testing.T) {
 	}
 }
 
-// A node program of one's own may start others, which hold its output for as long as they like.
+// A user's node program may start other processes, which keep its output open. The run still ends.
 func TestNodeProgramMayLeaveItsChildren(t *testing.T) {
 	dir := t.TempDir()
 	build(t)
@@ -78,7 +78,7 @@ func TestNodeProgramMayLeaveItsChildren(t *testing.T) {
 	}
 }
 
-// A user with few threads is told so, where Go would print a trace of itself, as it does with 6 or fewer.
+// If a user may have few threads, the program says so. With 6 or fewer, Go itself prints a stack trace.
 func TestFewThreads(t *testing.T) {
 	for _, test := range []struct {
 		most uint64

@@ -32,7 +32,7 @@ type lockLine struct {
 	name     string
 	failover string            // its lines in failover.csv
 	paused   string            // the line of known failures in which its holder stands still
-	fenced   string            // and that with an option that gives it fence numbers
+	fenced   string            // the same with an option that gives fence numbers
 	runs     map[string]string // the columns of its runs in the set services
 	takes    string            // what somebody needs to have it
 }

@@ -45,8 +45,8 @@ func (c *Codec) add(k MessageKind, name string) {
 	c.kinds = append(c.kinds, kindPlan{k, name, t, typeWord(k.Zero), shapeOf(t)})
 }
 
-// stackCodec returns the codec of all instances. Instances of one row share numbers. If several rows have a
-// kind of the same name, the name of the row comes first, as in raymond.request.
+// stackCodec returns the codec of all instances. Instances of one row share the numbers of their kinds. If
+// several rows have a kind of the same name, the name of the row comes first, as in raymond.request.
 func stackCodec(instances []Instance) (*Codec, error) {
 	rows := map[string]*Spec{} // by name of a kind: the row that used it last
 	shared := map[string]bool{}
@@ -116,7 +116,7 @@ func plain(outer, t reflect.Type) {
 	}
 }
 
-// Networks returns how many networks carry the messages: 2 if some are of a second one (see MessageKind.Net).
+// Networks returns how many networks carry the messages: 2 if there is a second one (see MessageKind.Net).
 func (c *Codec) Networks() int {
 	most := uint8(0)
 	for kind := range c.Kinds() {
@@ -286,9 +286,9 @@ func decodeValue(v reflect.Value, b []byte) ([]byte, bool) {
 	}
 }
 
-// decodeLength reads how many elements follow. Each takes a byte or more, so it refuses a length that the
-// rest of b cannot hold before memory is allocated. (Empty structs take no bytes, but no message has a slice
-// of them.)
+// decodeLength reads how many elements follow. Each element takes a byte or more, so decodeLength refuses a
+// length that the rest of b cannot hold: no memory is allocated for it. (Empty structs take no bytes, but no
+// message has a slice of them.)
 func decodeLength(b []byte) (int, []byte, bool) {
 	x, size := binary.Uvarint(b)
 	if size <= 0 || x > uint64(len(b)-size) {

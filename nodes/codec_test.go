@@ -34,7 +34,7 @@ func codecs() map[string]*nodes.Codec {
 	return all
 }
 
-// zeros returns the zero messages behind a codec's numbers, in order.
+// zeros returns the zero messages of the kinds of a codec, in the order of their numbers.
 func zeros(c *nodes.Codec, name string) []nodes.Message {
 	if row, err := mutex.Find(name); err == nil {
 		var all []nodes.Message
@@ -76,7 +76,7 @@ func fillValue(rng *rand.Rand, v reflect.Value) {
 	}
 }
 
-// Every message of every row comes out of its bytes as it went in.
+// Every message of every row is the same after it is encoded and decoded.
 func TestRoundTrip(t *testing.T) {
 	for name, codec := range codecs() {
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -117,7 +117,7 @@ func TestFreezeShares(t *testing.T) {
 	}
 }
 
-// Messages that one decoder has made share nothing, and hold nothing of each other.
+// Messages of one decoder share no memory, and no message keeps fields of an earlier message.
 func TestDecodedMessagesAreApart(t *testing.T) {
 	codec := nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})
 	d := codec.Decoder()

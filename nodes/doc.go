@@ -46,8 +46,8 @@
 // A host must keep to this:
 //
 //   - It calls Boot before any other input, Restart after a crash, and never two inputs at a time.
-//   - It hands the message of a Send to the process e.To as a Receive input of the instance e.Instance,
-//     whenever its network delivers it, and as often.
+//   - It hands the message of a Send to the process e.To as a Receive input of the instance e.Instance, each
+//     time that its network delivers the message.
 //   - It hands in a Timeout input with the timer and the generation of a SetTimer once the time is over. The
 //     node ignores it if the timer was stopped meanwhile.
 //   - It makes a saved message durable before it carries out any later Send.

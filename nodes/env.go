@@ -165,7 +165,7 @@ func (e *Env) inform(op Op, does string, in ClientState) {
 }
 
 // Elect records that this node has chosen leader (or None) for term, and tells the machines of this node that
-// are Led.
+// implement Led.
 func (e *Env) Elect(leader ID, term uint64) {
 	e.tell(OpElect, leader, term)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // A pair is a mutex for two nodes, which hand one token to each other on demand. It is safe because there is
-// one token; it makes progress because a node that leaves hands it over if the other has asked.
+// one token; it makes progress since a node that leaves hands the token over if the other has asked.
 type pair struct {
 	has   bool // the token is here
 	wants bool // our client waits or is inside
@@ -66,7 +66,7 @@ var pairRow = nodes.Spec{
 	Live:     nodes.NoLoss | nodes.NoCrash,
 }
 
-// pairStack is what two nodes with one pair are made of.
+// pairStack returns the stack of two nodes that run a pair.
 func pairStack() *nodes.Stack {
 	stack, err := nodes.Assemble(nodes.Instance{Spec: &pairRow, Config: nodes.Config{N: 2}})
 	if err != nil {
@@ -113,7 +113,7 @@ func Example() {
 // A lan is the smallest host: it delivers messages in the order sent, and its clients leave at once.
 type lan struct {
 	processes []nodes.Process
-	inputs    []func() // to come
+	inputs    []func() // not handled yet
 }
 
 func (l *lan) Send(p *nodes.Process, e *nodes.Effect) {
@@ -136,7 +136,7 @@ func (l *lan) Enter(p *nodes.Process, e *nodes.Effect) {
 	l.inputs = append(l.inputs, func() { p.Handle(&out) })
 }
 
-// A pair asks for nothing else.
+// A pair asks for no other effects, so the other methods do nothing.
 func (l *lan) SetTimer(*nodes.Process, *nodes.Effect)      {}
 func (l *lan) Save(*nodes.Process, *nodes.Effect)          {}
 func (l *lan) Revoke(*nodes.Process, *nodes.Effect)        {}

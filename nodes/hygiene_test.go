@@ -13,10 +13,9 @@ import (
 	"testing"
 )
 
-// The algorithms stay pure because the packages that hold them cannot reach the world: of what is under
-// nodes/ and algorithms/, only host, history and the library for programs of others do I/O, and for tests
-// replay/story; only these read clocks, and none imports math/rand: dice are hashes.
-// Tables are literals: no init function fills them.
+// Algorithms stay pure: of the packages under nodes/ and algorithms/, only host, history and foreign/program
+// do I/O or read clocks; replay/story, which is for tests, may read files. No package imports math/rand,
+// since random decisions are hashes. Tables of algorithms are literals: no init function fills them.
 func TestHygiene(t *testing.T) {
 	files := token.NewFileSet()
 	seen := 0
@@ -44,7 +43,7 @@ func TestHygiene(t *testing.T) {
 	}
 }
 
-// The check must see what it is there to see.
+// The check finds all offences in a source; which ones count depends on the folder of its package.
 func TestHygieneIsSeen(t *testing.T) {
 	const source = `package x
 		import ( "log/slog"; "math/rand/v2"; "os"; "net/http"; "time" )
@@ -61,10 +60,10 @@ func TestHygieneIsSeen(t *testing.T) {
 	}
 }
 
-// clocks are what package time has beside durations.
+// clocks are the functions of package time that read a clock or wait.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 
-// offences lists what file must not do as one of the package in dir, a folder as seen from nodes/.
+// offences lists what a file does although its package must not. dir is its folder, relative to nodes/.
 func offences(dir string, file *ast.File) []string {
 	var all []string
 	world := dir == "host" || dir == "history" || dir == "foreign/program"

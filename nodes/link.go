@@ -70,7 +70,7 @@ func NewLinks(total int, shaper Shaper, reorder bool) *Links {
 func (l *Links) Reshape(shaper Shaper) { l.shaper = shaper }
 
 // Restart forgets the packets on their way to a node that restarts in an incarnation, from 1. Packets to it
-// are numbered from incarnation * 2^32 on: with the old numbers a shaper would draw the old fates again.
+// are numbered from incarnation * 2^32 + 1: with the old numbers a shaper would draw the old fates again.
 func (l *Links) Restart(to ID, incarnation uint32) {
 	if l.lives == nil {
 		l.lives = map[ID]uint32{}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A scribe notes the packets that it is shown, and delays every other one.
+// A scribe notes the packets that it is shown. It delays each odd packet, and doubles each even one.
 type scribe struct{ shown []Packet }
 
 func (s *scribe) Shape(p *Packet, fate Fate) Fate {
@@ -18,8 +18,8 @@ func (s *scribe) Shape(p *Packet, fate Fate) Fate {
 	return append(fate, 0, 4*time.Nanosecond)
 }
 
-// To a node that has restarted, packets have numbers of their own, and wait for none that was on its way
-// before, whether its process is new or the simulator goes on.
+// Packets to a restarted node have new numbers, and do not wait for packets sent before the restart: with new
+// Links, as in the process of a restarted node, and with the old ones, as in the simulator.
 func TestPacketsToRestartedNode(t *testing.T) {
 	for _, total := range []int{3, 5000} {
 		s := &scribe{}
@@ -71,7 +71,7 @@ func TestPacketsAreNumbered(t *testing.T) {
 	}
 }
 
-// A link keeps its order unless packets may be reordered, which is reported.
+// A link keeps the order of its packets unless they may be reordered. Take reports whether they were.
 func TestLinksKeepTheirOrder(t *testing.T) {
 	for reorder, want := range map[bool]string{
 		false: "[110] false [110 110] false",

@@ -393,7 +393,7 @@ func stateOf(machine any) string {
 	return b.String()
 }
 
-// describeFields prints the fields of a struct, with a separator before each value that is no struct.
+// describeFields prints the fields of a struct, with a separator before values that are Sets or no structs.
 func describeFields(b *strings.Builder, v reflect.Value, is string) {
 	for i := range v.NumField() {
 		if i > 0 {

@@ -78,7 +78,7 @@ func ops(effects []Effect) []Op {
 	return all
 }
 
-// What a machine sends itself comes before anything else does, in the order sent, and is no effect.
+// Messages of a machine to itself are handled before any other event, in the order sent, and are no effects.
 func TestMessageToOneself(t *testing.T) {
 	var d diarist
 	d.do = func(env *Env, event string) {
@@ -125,9 +125,9 @@ func TestEffects(t *testing.T) {
 		env.Broadcast(tyOther{list})
 		env.Save(tyOther{list})
 		env.Resend(2, tyOther{list})
-		list[0] = 9 // after the calls: it must not show
+		list[0] = 9 // after the calls: the effects must not change
 		env.SetTimer(Timer{Kind: 3, Peer: 2}, time.Second, time.Minute)
-		env.StopTimer(Timer{Kind: 4}) // does not run
+		env.StopTimer(Timer{Kind: 4}) // this timer does not run
 		env.StopTimer(Timer{Kind: 3, Peer: 2})
 		env.GrantFenced(8)
 		env.Elect(2, 6)
@@ -157,7 +157,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// A cluster of one has nobody to broadcast to; a server beside it has.
+// An only client has nobody to broadcast to; a server beside it broadcasts to this client.
 func TestBroadcastOfOne(t *testing.T) {
 	for id, want := range []int{0, 1} {
 		d := diarist{do: func(env *Env, _ string) { env.Broadcast(tySelf{}) }}
@@ -168,7 +168,7 @@ func TestBroadcastOfOne(t *testing.T) {
 	}
 }
 
-// A timer that was stopped or set again never runs out, whenever its timeout comes.
+// A timeout is ignored if its timer was stopped or set again since, whenever the timeout comes.
 func TestTimers(t *testing.T) {
 	a, b := Timer{Kind: 1}, Timer{Kind: 1, Peer: 2}
 	var d diarist
@@ -186,14 +186,14 @@ func TestTimers(t *testing.T) {
 	n := nodeOf(&d)
 	n.Handle(Input{Kind: Start})
 	n.Handle(Input{Kind: Request})
-	for _, gen := range []uint32{1, 2, 3, 3, 4} { // 3 is a's second; it runs out once
+	for _, gen := range []uint32{1, 2, 3, 3, 4} { // 3 is the second generation of a, which runs out once
 		n.Handle(Input{Kind: Timeout, Timer: a, Gen: gen})
 		n.Handle(Input{Kind: Timeout, Timer: b, Gen: gen})
 	}
 	d.expect(t, "start", "request", "timeout 1 0")
 }
 
-// In which order timers were set is no part of a node's state.
+// The order in which timers were set is no part of a node's state.
 func TestTimersHaveNoOrder(t *testing.T) {
 	state := func(timers ...Timer) (running string) {
 		n := nodeOf(&diarist{do: func(env *Env, _ string) {

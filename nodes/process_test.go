@@ -20,7 +20,7 @@ func (silentHost) Inform(*Process, *Effect)        {}
 func (silentHost) Elect(*Process, *Effect)         {}
 func (silentHost) Suspect(*Process, *Effect, bool) {}
 
-// process returns node 1 of 3, whose machines are these, in all its lives.
+// process returns node 1 of 3. The given objects are its machines in each incarnation.
 func process(machines ...Machine) *Process {
 	var p Process
 	NewRuntime(toys(3, machines...), silentHost{}, nil).Process(&p, 1)
@@ -74,7 +74,7 @@ func TestProcessLives(t *testing.T) {
 	}
 }
 
-// A host whose processes end resumes the process with what it has kept.
+// A host may restart a node in a new process, and resume it with the messages that the host has kept.
 func TestProcessResumes(t *testing.T) {
 	amnesic, a, b := &diarist{}, &gossip{}, &gossip{}
 	p := process(amnesic, a, b)
@@ -88,7 +88,7 @@ func TestProcessResumes(t *testing.T) {
 	b.expect(t, "recover <nil>")
 }
 
-// A clone goes its own way, and equal processes have equal states.
+// A change of a clone does not change the original, and equal processes have equal states.
 func TestProcessClones(t *testing.T) {
 	p := process(&toggle{})
 	p.Boot()
@@ -109,7 +109,7 @@ func (t *toggle) Request(*Env)              { t.Requests++ }
 func (t *toggle) Release(*Env)              {}
 func (t *toggle) Receive(*Env, ID, Message) {}
 
-// A doing notes what it is asked for.
+// A doing is a host that notes some of the effects.
 type doing struct {
 	silentHost
 	done []string
@@ -120,8 +120,8 @@ func (d *doing) Save(*Process, *Effect)      { d.done = append(d.done, "save") }
 func (d *doing) SetTimer(*Process, *Effect)  { d.done = append(d.done, "set") }
 func (d *doing) Elect(_ *Process, e *Effect) { d.done = append(d.done, "elect") }
 
-// A process that goes down in the middle of an input has done what came before that place, and nothing later.
-// The places are between what it saves and sends.
+// A process that goes down in the middle of an input has carried out the effects before that place, and no
+// later ones. A place lies between two saves or sends.
 func TestCrashInTheMiddleOfAnInput(t *testing.T) {
 	for after, want := range []string{"set save elect send 0 set send 2 set", "set save",
 		"set save elect send 0"} {

@@ -82,7 +82,7 @@ func TestSetHasNotNone(t *testing.T) {
 	}
 	for id := range s.All() {
 		if id == 3 {
-			break // All must stand being left
+			break // All must allow a loop to break
 		}
 	}
 }

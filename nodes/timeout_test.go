@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// slowRow has a timeout of two messages, and one that is to be twice as long.
+// slowRow has a timeout that must cover two messages, and another that must be at least twice as long.
 func slowRow() *Spec {
 	short := Option{Name: "short", Default: "100ms",
 		Check: func(_ Config, value string) error { return from(value, time.Millisecond, time.Minute) },
@@ -29,16 +29,16 @@ func from(value string, least, most time.Duration) error {
 	return nil
 }
 
-// A timeout for which no value is given is as long as the delays of the run demand; one that is given is
-// short if it is not longer than them.
+// A timeout without a given value is as long as the delays of the run demand. A given timeout is too short
+// unless it is longer than the delays that it has to cover.
 func TestTimeoutsFollowDelays(t *testing.T) {
 	row := slowRow()
 	for _, test := range []struct {
 		n           int
 		message     time.Duration
-		short, long string // given
+		short, long string // the given values
 		want        [2]string
-		hurried     string // what it has to cover, if it does not
+		hurried     string // what the timeout has to cover, if it is too short
 	}{
 		{3, 0, "", "", [2]string{"100ms", "200ms"}, ""},
 		{3, 40 * time.Millisecond, "", "", [2]string{"100ms", "200ms"}, ""},
@@ -46,8 +46,8 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 		{3, 2 * time.Second, "", "", [2]string{"5s", "10s"}, ""},
 		{3, 49 * time.Millisecond, "100ms", "", [2]string{"100ms", "200ms"}, ""},
 		{3, 50 * time.Millisecond, "100ms", "", [2]string{"100ms", "200ms"}, "2T, here 100ms"},
-		{3, 50 * time.Millisecond, "300ms", "", [2]string{"300ms", "200ms"}, ""},                // which is refused
-		{3, 100 * time.Millisecond, "", "250ms", [2]string{"100ms", "250ms"}, "2T, here 200ms"}, // nothing fits
+		{3, 50 * time.Millisecond, "300ms", "", [2]string{"300ms", "200ms"}, ""},                // refused values
+		{3, 100 * time.Millisecond, "", "250ms", [2]string{"100ms", "250ms"}, "2T, here 200ms"}, // no value fits
 		{3, time.Minute, "", "", [2]string{"100ms", "200ms"}, "2T, here 2m0s"},
 	} {
 		c := Config{N: test.n}.With("short", test.short).With("long", test.long)
@@ -68,7 +68,7 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 	}
 }
 
-// A timeout covers how long messages wait for applications. Messages of failure detectors do not wait.
+// A timeout also covers how long messages wait for applications. Messages of failure detectors do not wait.
 func TestTimeoutsCoverWhatWaits(t *testing.T) {
 	row, d := slowRow(), Delays{Message: 2 * time.Second, Waits: 2*time.Second - time.Millisecond}
 	for kind, want := range map[Kind]string{MutualExclusion: "5s", Detection: "100ms"} {

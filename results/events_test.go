@@ -55,7 +55,7 @@ var printedEvents = []struct {
 	{history.Event{Kind: history.MulticastBegan, Count: 2, Value: 7},
 		map[string]any{"sender": 2., "incarnation": 0., "first": 7., "last_before": 0.}},
 	{history.Event{Kind: history.Campaigned}, nil},
-	{history.Event{Kind: history.Observed}, nil}, // schedules leave it, and no run
+	{history.Event{Kind: history.Observed}, nil}, // only played schedules record it
 	{history.Event{Kind: history.Restarted, Count: 1}, map[string]any{"restarts": 1.0}},
 	{history.Event{Kind: history.Marked, Count: history.Rested}, map[string]any{"mark": "rested"}},
 	{history.Event{Kind: history.Marked, Count: history.Stalled, Value: 800},

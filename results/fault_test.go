@@ -56,7 +56,7 @@ func TestChangedFaultsDiffer(t *testing.T) {
 	}
 	for i := 1; i < len(lines); i++ {
 		if lines[i][1] != "1" {
-			continue // the same again
+			continue // trial 2 repeats trial 1
 		}
 		for j, header := range lines[0] {
 			var b bytes.Buffer
@@ -64,7 +64,7 @@ func TestChangedFaultsDiffer(t *testing.T) {
 			other[i] = slices.Clone(lines[i])
 			other[i][j] = otherCell(other[i][j])
 			csv.NewWriter(&b).WriteAll(other)
-			changed := header == "run" || header == "fault" || header == BoundsColumn // otherwise less is found
+			changed := header == "run" || header == "fault" || header == BoundsColumn // an unchanged file may differ
 			if differ(b.Bytes(), changed) == 0 {
 				t.Errorf("line %d, %s: %q for %q is not found", i+1, header, other[i][j], lines[i][j])
 			}

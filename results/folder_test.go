@@ -123,7 +123,7 @@ func TestOpen(t *testing.T) {
 	if err := os.Chtimes(one.File(RunFile), past, past); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a second time over the first
+	for range 2 { // the second time, the link exists already
 		if err := SetLatest(root, one); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestOpen(t *testing.T) {
 	if wantError(t, err, "The newest are"); strings.Contains(err.Error(), "mean") {
 		t.Errorf("it guesses wildly: %v", err)
 	}
-	t.Chdir(root) // where a run of that name lies
+	t.Chdir(root) // it has a folder "latest", which must not be found
 	_, err = Open(t.TempDir(), "latest")
 	wantError(t, err, "there are no runs below")
 	table := filepath.Join(root, PublishedDir, "lan", RowsFile) // a published set, which has no run.yaml

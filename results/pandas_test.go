@@ -85,7 +85,7 @@ func TestTablesLoadInPandas(t *testing.T) {
 	}
 	for _, line := range lines {
 		words := strings.Fields(line)
-		should := cmp.Or(want[words[1]], "words") // an option has them
+		should := cmp.Or(want[words[1]], "words") // a column of an option has words
 		if is := words[2]; is != should && (is != "empty" || should == "bool") {
 			t.Errorf("pandas takes %s of %s for %s, not %s", words[1], filepath.Base(words[0]), is, should)
 		}

@@ -124,8 +124,8 @@ func TestStoredTablesDiffer(t *testing.T) {
 	}
 }
 
-// A folder that was renamed differs in nothing that follows from the histories; nor does a table that a
-// spreadsheet has saved again.
+// A folder that was renamed still agrees with the histories, and so does a table that a spreadsheet has saved
+// again.
 func TestStoredTablesAgree(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "r")
 	digests := mustWrite(t, f, storedTables("r")...)

@@ -95,7 +95,7 @@ func TestColumnsConcernTheRows(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		rows []Row
-		has  []string // of all
+		has  []string // the columns in all that the table has
 	}{
 		{"clients", []Row{client}, []string{entries, tree, "messages", "units"}},
 		{"leaders", []Row{leads}, []string{elections, lapse, "messages", "initiators"}},
@@ -128,7 +128,7 @@ func TestColumnsConcernTheRows(t *testing.T) {
 	}
 }
 
-// Each column is named once, and by a type that can be written and read.
+// Each header is used once, and each column has a type that can be written and read.
 func TestColumns(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[MessageRow](),
 		reflect.TypeFor[FaultRow](), reflect.TypeFor[PhaseRow](),
@@ -150,7 +150,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// withAllOptions puts in the columns of all options of all algorithms. Each names its option, alone or not.
+// withAllOptions puts in the columns of all options, and checks that optionIn finds each by both its headers.
 func withAllOptions(columns []column) []column {
 	at := slices.IndexFunc(columns, func(c column) bool { return c.options })
 	if at < 0 {

@@ -101,7 +101,7 @@ func expect(t *testing.T, pairs ...string) {
 	}
 }
 
-// Silence of two periods is the timeout. Since it may have begun within a period, the third tells.
+// The timeout is rounded up to two periods. A silence may begin within a period, so the third tick shows it.
 func TestHeartbeat(t *testing.T) {
 	const again = "all<beat{7} 3<beat{7} 1s-1s"
 	s := sceneOf(t, "heartbeat:period=1s,timeout=1500ms,adapt=900ms", 1, 7)
@@ -115,7 +115,7 @@ func TestHeartbeat(t *testing.T) {
 		s.hear(0, heartbeatBeat{}), "",
 		s.tick(), again, // no one is suspected twice
 		s.hear(2, heartbeatBeat{}), "trust 2", // it was suspected wrongly, and gets a period more
-		s.hear(3, heartbeatBeat{1}), "trust 3", // it was not
+		s.hear(3, heartbeatBeat{1}), "trust 3", // it was suspected rightly: it has restarted
 		s.hear(3, heartbeatBeat{0}), "", // on its way since before the crash
 		s.hear(0, heartbeatBeat{}), "",
 		s.tick(), again,
@@ -158,7 +158,7 @@ func TestProbe(t *testing.T) {
 	)
 }
 
-// A server sends to all clients, and is watched as well.
+// A server takes part in detection: it sends heartbeats to all clients, and suspects them.
 func TestServersTakePart(t *testing.T) {
 	s := sceneOf(t, "heartbeat:period=1s,timeout=2s", 3, 0)
 	expect(t, s.start(), "all<beat{0} 0s-1s")
@@ -185,8 +185,8 @@ func TestDetectorsAskForFewEffects(t *testing.T) {
 	}
 }
 
-// eachTimeout has three timers run out at node 0 of n, which is a detector alone, and hands over which and
-// what it asks for then.
+// eachTimeout lets a timer of node 0 of n run out, three times, and calls effects with the timer and what the
+// detector then asks for. The node has no machine but the detector.
 func eachTimeout(t *testing.T, text string, n int, effects func(nodes.Timer, []nodes.Effect)) {
 	t.Helper()
 	in, err := Parse(text, n, nodes.Delays{})

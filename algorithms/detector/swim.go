@@ -374,7 +374,7 @@ func (s *swim) update(id nodes.ID) swimUpdate {
 // logOf returns ⌈log₂ n⌉, and at least 1.
 func logOf(n int) uint32 { return uint32(max(1, bits.Len(uint(n-1)))) }
 
-// The options of swim, beside the period. A member waits at most a third of a period for an ack, which leaves
+// The options of swim, the period included. A member waits at most a third of it for an ack, which leaves
 // time for the pings of others: in the paper a period is at least three round trips.
 var (
 	swimPeriodOption = nodes.Option{Name: periodOption.Name, Default: periodOption.Default,

@@ -84,7 +84,7 @@ func TestSwimLoadDoesNotDependOnN(t *testing.T) {
 	}
 }
 
-// A promise is what a detector keeps in a trial, as an error if it does not.
+// A promise is a property that a detector must have in a trial. says is the error if it does not.
 type promise struct {
 	says  string
 	trial trial
@@ -126,7 +126,7 @@ var swimPromises = []promise{
 func cut(text string, at, lasts time.Duration) chaos.Fault {
 	c, err := effect.ParseCut(text)
 	if err != nil {
-		panic(err) // a slip of the pen
+		panic(err) // a wrong text in swimPromises
 	}
 	return chaos.Fault{Effect: &effect.Partition{Cut: c}, Schedule: chaos.Schedule{At: at, For: lasts}}
 }

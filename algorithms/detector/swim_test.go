@@ -6,8 +6,8 @@ import (
 	"turnstile/nodes"
 )
 
-// swimScene is one of four members with a period of one second: node 0, whose members to ping and to ask
-// are the first that there are.
+// swimScene returns node 0 of four members with a period of one second. Whenever it chooses a member at
+// random, it gets the first one.
 func swimScene(t *testing.T, options string) *scene {
 	t.Helper()
 	return sceneOf(t, "swim:period=1s,timeout=100ms,suspicion=1,"+options, 0, 0)
@@ -27,13 +27,13 @@ func TestSwimProbes(t *testing.T) {
 		s.hear(1, swimPingAck{For: 0, Probe: 1}), "",
 		s.tick(), "2<ping{0 2 {0 []}} 100ms-100ms* "+second,
 		s.timeout(noAck), "1<pingreq{2 2 {0 []}} 3<pingreq{2 2 {0 []}}",
-		s.hear(3, swimPingAck{For: 0, Probe: 2}), "", // that of node 2
+		s.hear(3, swimPingAck{For: 0, Probe: 2}), "", // passes on the ack of node 2
 		s.tick(), "3<ping{0 3 {0 []}} 100ms-100ms* "+second,
 		s.hear(3, swimPingAck{For: 0, Probe: 2}), "", // late
 		s.timeout(noAck), "1<pingreq{3 3 {0 []}} 2<pingreq{3 3 {0 []}}",
 		s.hear(1, swimPingNack{Probe: 3}), "",
 		s.hear(2, swimPingNack{Probe: 3}), "",
-		// Node 3 is suspected, which is gossiped and no word for the algorithm beside. Both nacks came: it is well.
+		// Node 3 is suspected: that is gossiped, but not reported. Both nacks came, so node 0 keeps health score 0.
 		s.tick(), "1<ping{0 4 {0 [{3 1 0}]}} 100ms-100ms* "+second,
 		s.hear(1, swimPingAck{For: 0, Probe: 4}), "",
 		// Two periods later, ⌈log₂ 4⌉, node 3 is declared faulty.
@@ -43,7 +43,7 @@ func TestSwimProbes(t *testing.T) {
 		// It is pinged as well, to find out whether it is up again, and nobody else is asked to.
 		s.timeout(noAck), "",
 		s.tick(), "1<ping{0 7 {0 [{3 2 0}]}} 100ms-100ms* "+second,
-		// Its next incarnation holds against the declaration, and is gossiped. The old ones hold no more.
+		// An alive update of its next incarnation revokes the declaration. Updates of the old one have no effect.
 		s.hear(1, swimPingAck{0, 7, swimGossip{0, []swimUpdate{{3, swimAlive, 1}}}}), "trust 3",
 		s.hear(1, swimPing{1, 9, swimGossip{0, []swimUpdate{{3, swimFaulty, 0}}}}), "1<pingack{1 9 {0 [{3 0 1}]}}",
 	)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestTableIsFilledIn(t *testing.T) {
-	rowtest.Named(t, slices.Concat(mutex.Table, Table)) // which list describes alike
+	rowtest.Named(t, slices.Concat(mutex.Table, Table)) // the command list describes both tables in the same way
 	for _, spec := range Table {
 		if spec.Kind != nodes.Detection {
 			t.Errorf("%s is no detector", spec.Name)
@@ -27,8 +27,8 @@ func TestTableIsFilledIn(t *testing.T) {
 	}
 }
 
-// Figures leave out heartbeats, so every message of a detector is one. A stack renames kinds that have the
-// same name, and then no algorithm's identities know them, so none has the name of an algorithm's.
+// Figures leave out heartbeats, so every message of a detector is a heartbeat. Its kind has no name that an
+// algorithm uses: a stack would rename both kinds, and the algorithm's row.Identity would not find its kind.
 func TestMessagesOfDetectorsAreHeartbeats(t *testing.T) {
 	for _, row := range Table {
 		for _, kind := range row.Messages {

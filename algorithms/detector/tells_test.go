@@ -25,7 +25,7 @@ type (
 	probeLax     struct{ probe }
 )
 
-// learn takes no declaration: nobody is faulty.
+// Timeout never declares a member faulty: a suspicion has no end.
 func (s *swimMute) Timeout(env *nodes.Env, t nodes.Timer) {
 	s.suspicion = 1 << 30
 	s.swim.Timeout(env, t)
@@ -47,7 +47,7 @@ func (p *probeLax) Timeout(env *nodes.Env, t nodes.Timer) {
 	p.timeout -= 10
 }
 
-// told judges a run beside a detector in which some nodes crash for good, one after the other.
+// told judges a run of an algorithm beside a detector under faults, and returns the finding about detection.
 func told(t *testing.T, in row.Instance, n int, seed uint64, faults ...chaos.Fault) (f check.Finding) {
 	t.Helper()
 	ricart, err := mutex.Find("ricart-agrawala")

@@ -25,7 +25,7 @@ func mostIdentities(c nodes.Config) int {
 	return max(2, c.N)
 }
 
-// checkDraws returns an error if rounds would hardly ever end with this number of identities.
+// checkDraws returns an error if, with this number of identities, hardly any round would end with a leader.
 func checkDraws(c nodes.Config, value string) error {
 	if value == "n" {
 		return nil

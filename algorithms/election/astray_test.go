@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// In the end all agree, on each of some seeds, though messages or nodes failed while they elected.
+// agreeAfter demands, for each of some seeds, that in the end all agree, although messages or nodes failed.
 func agreeAfter(t *testing.T, s scenario, seeds uint64) {
 	t.Helper()
 	s.config, s.initiators, s.duration = nodes.Config{N: 5}, workload.AllInitiate, 6*time.Second
@@ -23,8 +23,8 @@ func agreeAfter(t *testing.T, s scenario, seeds uint64) {
 	}
 }
 
-// The announcement of a node that was nominated crosses that of a higher one that has come up again: some
-// nodes hear the latter first, and the former has given way to it already.
+// The announcement of a nominated node crosses the announcement of a higher node that has come up again. Some
+// nodes hear the higher node first, then the nominated one, which has already given way to the higher node.
 func TestAnnouncementsOfFastBullyCross(t *testing.T) {
 	kills := chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Word: "random", Many: 1}, Forget: true},
 		Schedule: chaos.Schedule{At: 2 * time.Millisecond, For: time.Millisecond,
@@ -32,7 +32,7 @@ func TestAnnouncementsOfFastBullyCross(t *testing.T) {
 	agreeAfter(t, scenario{row: &fastBullyRow, faults: []chaos.Fault{kills}}, 50)
 }
 
-// While messages were late, some nodes have come to follow one that leads no more, and all are up.
+// Late messages make some nodes follow a node that leads no more, though it is up; in the end all agree.
 func TestNobodyFollowsForEverWhoLeadsNoMore(t *testing.T) {
 	for _, test := range []struct {
 		row   *row.Row
@@ -48,7 +48,7 @@ func TestNobodyFollowsForEverWhoLeadsNoMore(t *testing.T) {
 	}
 }
 
-// What one says that leads no more comes to a node that only answers in an election of another.
+// A late message of a node that leads no more comes to a node that has answered the ELECTION of another node.
 func TestLateWordsOfAnEarlierLeader(t *testing.T) {
 	for _, late := range []nodes.Message{fastCoordinator{}, bullyRejoin{}} {
 		h := clusterByHand(t, &fastBullyRow, fastBullyRow.Explicit(nodes.Config{N: 4}), nil)

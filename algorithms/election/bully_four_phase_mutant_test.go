@@ -138,7 +138,7 @@ func (f *fourProud) pass(env *nodes.Env) {
 
 func (f *fourAnew) Recover(env *nodes.Env, _ nodes.Message) { f.elect(env) }
 
-// fourFault runs what bully-four-phase has to stand, by a seed, and returns what is wrong; empty: nothing.
+// fourFault runs a row in scenarios that bully-four-phase must survive, and says what fails; empty: nothing.
 func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 	n := 2 + int(seed%4)
 	c := nodes.Config{N: n}.With("phases", phasesOption.Values[seed/4%2])
@@ -158,8 +158,8 @@ func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 	for _, test := range []struct {
 		name string
 		scenario
-		inside bool // what it rests on holds
-		quiet  bool // and nobody goes down or comes up
+		inside bool // the row's assumptions hold
+		quiet  bool // and no node goes down or comes up in the run
 	}{
 		{"crashes", crashes(row, c, seed), true, false},
 		{"storm", storm(row, c, seed, false), false, false},

@@ -67,8 +67,8 @@ func TestFourPhaseSurvivesFaults(t *testing.T) {
 	}
 }
 
-// As long as what it rests on holds, no two lead at once, however often nodes crash and come up again, and
-// whether they remember or not.
+// As long as the row's assumptions hold, no two nodes lead at once, however often nodes crash and come up
+// again, with or without their memory.
 func TestFourPhaseHasOneLeader(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8} {
 		for _, phases := range []string{"sequential", "parallel"} {
@@ -83,8 +83,8 @@ func TestFourPhaseHasOneLeader(t *testing.T) {
 	}
 }
 
-// T20: a node that comes up again joins without a change of the leader, unless it is the highest, which takes
-// over. T19: it is taken in by the next poll, which takes an election.
+// Claims T19 and T20 of docs/coverage.md: a node that comes up again is taken in by an election after the
+// next poll, and the leader does not change. But if the highest node comes up again, it takes over.
 func TestFourPhaseTakesInWhoComesUpAgain(t *testing.T) {
 	const n, outage, period, wait = 5, 2 * time.Second, 100 * time.Millisecond, 100 * time.Millisecond
 	const election = (n - 2 + 3*(n-1)) * 2 * hop // of the highest: the rest of the poll, and three phases
@@ -116,8 +116,8 @@ func TestFourPhaseTakesInWhoComesUpAgain(t *testing.T) {
 	}
 }
 
-// T18: any node dies between two phases of the election of node 3, which begins again if a node in ACTIVE
-// dies.
+// Claim T18 of docs/coverage.md: a node dies between two phases of node 3's election, and node 3 begins again
+// if the dead node is in ACTIVE.
 func TestFourPhaseElectsThoughNodesDieBetweenPhases(t *testing.T) {
 	for _, test := range []struct {
 		victim   nodes.ID
@@ -164,8 +164,8 @@ func TestFourPhaseGivesWayToTheHighestInEachPhase(t *testing.T) {
 	}
 }
 
-// unnoticed is a cut in which nodes 0 to 2 elect node 2, and that is over before node 4 polls: all that it
-// leads are NORMAL then.
+// unnoticed is a scenario in which nodes 0 to 2 elect node 2 during a cut. The cut ends before node 4 polls.
+// The poll then finds all nodes NORMAL, though some follow node 2.
 func unnoticed(t testing.TB, row *row.Row) scenario {
 	return scenario{row: row, config: nodes.Config{N: 5}.With("poll", "3s"), duration: 30 * time.Second,
 		detector: "heartbeat:period=50ms,timeout=250ms",
@@ -179,8 +179,8 @@ func TestFourPhasePollFindsWhoFollowsAnother(t *testing.T) {
 	}
 }
 
-// As printed, if only the lowest finds the leader dead, a higher node answers it, and that is all. If
-// each node looks for itself, another leads.
+// As printed, if only the lowest node finds the leader dead, a higher node answers it, and nobody elects. If
+// each node has a detector of its own, another node comes to lead.
 func TestFourPhasePrintedNeedsTheNextInRank(t *testing.T) {
 	const mended, detector = "phase-4", "heartbeat:period=50ms,timeout=250ms"
 	dead, dies := down(4), killed(4, 2*time.Second, chaos.When{}, 0)

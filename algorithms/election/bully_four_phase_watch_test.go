@@ -7,10 +7,10 @@ import (
 	"turnstile/nodes/row"
 )
 
-// itself returns the machine in a mutant of it.
+// itself returns the fourPhase of a machine, which may be a mutant that embeds it.
 func (f *fourPhase) itself() *fourPhase { return f }
 
-// fourMoves are the changes of STATUS that may be seen (T16).
+// fourMoves are the allowed changes of STATUS (claim T16 of docs/coverage.md).
 var fourMoves = map[[2]status]bool{
 	{statusDown, statusElection}:           true,
 	{statusElection, statusReorganization}: true,
@@ -24,10 +24,10 @@ var fourMoves = map[[2]status]bool{
 // own while it takes part in another, and none goes back to an earlier one.
 type fourWatch struct {
 	moves    map[[2]status]int
-	told     map[fourVote]bool // sent NEW_STATE
-	accepted map[fourVote]bool // gone on
+	told     map[fourVote]bool // nodes that were sent NEW_STATE
+	accepted map[fourVote]bool // nodes that have become NORMAL
 	restarts int               // elections that began again in phase 3 or 4
-	wrong    string            // the first that is
+	wrong    string            // the first violation found; empty: there was no violation
 }
 
 // A fourVote is a node's part in an election.
@@ -40,7 +40,7 @@ func newFourWatch() *fourWatch {
 	return &fourWatch{moves: map[[2]status]int{}, told: map[fourVote]bool{}, accepted: map[fourVote]bool{}}
 }
 
-// of returns a row whose machines it looks at.
+// of returns a row whose machines the fourWatch checks.
 func (w *fourWatch) of(row *row.Row) *row.Row { return observedBy(row, w.around) }
 
 func (w *fourWatch) around(env *nodes.Env, m nodes.Machine, handle func()) {

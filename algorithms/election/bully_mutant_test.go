@@ -63,7 +63,7 @@ type bullyMutant struct {
 	goes func(t *testing.T, row *row.Row) (wrong string)
 }
 
-// Each mutant is caught. The sound row must do well in its scenario, or that shows nothing.
+// Each mutant fails in its scenario. The sound row must pass there; otherwise the failure would show nothing.
 func TestBullyMutants(t *testing.T) {
 	for _, m := range bullyMutants() {
 		if wrong := m.goes(t, m.row); wrong != "" {
@@ -84,7 +84,7 @@ func TestBullyMutants(t *testing.T) {
 	}
 }
 
-// Sound scenarios, each with what is wrong if anything is.
+// The scenarios. Each function runs a row, and returns what goes wrong; empty: nothing.
 
 // highestWins: the leader is dead, and the lowest finds out.
 func highestWins(t *testing.T, row *row.Row) string {
@@ -135,7 +135,7 @@ func oneLeaderPerEpoch(t *testing.T, row *row.Row) string {
 	return ""
 }
 
-// halves: it divides the nodes evenly.
+// halves: a partition from the beginning divides the nodes evenly.
 func halves(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 4}, faults: faults(t, "cut: 0-1/2-3, for: 2s")}.simulated(t)
 	if len(o.Conflicts) > 0 {
@@ -144,8 +144,8 @@ func halves(t *testing.T, row *row.Row) string {
 	return ""
 }
 
-// voterRestarts: a vote is forgotten. Node 0 votes for node 1, restarts, and is asked by node 2, which was
-// down until then.
+// voterRestarts: a voter must not forget its vote. Node 0 votes for node 1 and restarts. Then node 2, which
+// was down until then, asks node 0 for its vote.
 func voterRestarts(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 3}, faults: faults(t, "kill: 2, for: 1s",
 		"cut: 1/0,2, at: 900ms, for: 2s", "kill: 0, at: 910ms, for: 40ms")}.simulated(t)
@@ -177,8 +177,8 @@ func lateAnnouncement(t *testing.T, row *row.Row) string {
 	return ""
 }
 
-// lapses: a leader in a minority knows it within what its row promises, as does one that is not heard, or
-// hears nobody.
+// lapses: a leader in a minority steps down within the lapse of its row. So does a leader that the majority
+// does not hear, and a leader that does not hear the majority.
 func lapses(t *testing.T, row *row.Row) string {
 	for _, cut := range []string{"0-2/3-4", "0-2>3-4", "3-4>0-2"} {
 		o := scenario{row: row, config: nodes.Config{N: 5},
@@ -217,7 +217,7 @@ func diskOutOfReach(t *testing.T, row *row.Row) string {
 	return ""
 }
 
-// leaderDies: and another leads in a term of its own.
+// leaderDies: the leader dies, and another node leads in a new term.
 func leaderDies(t *testing.T, row *row.Row) string {
 	o := scenario{row: row, config: nodes.Config{N: 5}, faults: faults(t, "kill: 4, at: 2s")}.simulated(t)
 	if o.leader() != 3 || len(o.Conflicts) > 0 {

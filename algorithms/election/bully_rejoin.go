@@ -6,7 +6,7 @@ import "turnstile/nodes"
 //
 // Announcements may cross, as when one node comes up again while another waits for answers, and messages
 // carry no epoch. So if a lower node announces itself, a node sends ELECTION to the higher leader that it
-// followed. It does the same if its detector trusts a node above its leader again.
+// followed. It also sends ELECTION to a node above its leader that its detector trusts again.
 //
 // Textbooks leave open how the leaders of two partitions become one when the partitions heal. Here a leader
 // sends REJOIN to each lower peer that its detector trusts again. The receiver follows the higher of the two

@@ -72,8 +72,8 @@ var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOptio
 // election; of all higher nodes, before a node leads; and of these again when COORDINATOR is missing, before
 // the election begins anew. So a partition of the first network begins no election, and a node that comes up
 // during it finds the leader. If both networks are cut alike, two lead as in bully, unless a majority is
-// needed. A leader that needs one asks nodes over the second network that do not answer its heartbeats.
-// Votes and heartbeats take only the first.
+// needed. A leader that needs a majority also asks, over the second network, the nodes that do not answer its
+// heartbeats. Votes and heartbeats use only the first network.
 type (
 	secondAsk   struct{ Round uint32 } // is the receiver up?
 	secondAlive struct {

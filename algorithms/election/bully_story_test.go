@@ -5,7 +5,7 @@ import (
 	"turnstile/nodes"
 )
 
-// bullyForms are the mutants in the stories of bullies, which TestBullyMutants simulates as well.
+// bullyForms returns the forms that play the stories of bullies: mutants, and sound variants of broken rows.
 func bullyForms() []form {
 	blind, amnesic := bullyMajorityRow, bullyMajorityRow
 	blind.New = func(c nodes.Config) nodes.Machine { return &majorityBlind{voting(c)} }

@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// bullies are the sound rows of the bully and what came of it, each with its other option values.
+// bullies are sound rows of the bully and its variants. Some are listed once more with an option set.
 var bullies = []struct {
 	row    *row.Row
 	option [2]string
@@ -95,19 +95,19 @@ func TestElectionsCostWhatTheyShould(t *testing.T) {
 		for _, test := range []struct {
 			row               *row.Row
 			option            [2]string
-			lowest, next, any int // if the lowest, the next in rank, or all find the leader dead
-			back              int // the highest comes up again
+			lowest, next, any int // messages if the lowest, the next in rank, or all find the leader dead
+			back              int // further messages when the highest comes up again
 		}{
 			{&bullyRow, [2]string{}, all, n - 1, all, n - 1},
 			// Each node that holds an election tells all lower ones.
 			{&bullyRow, [2]string{"notice", "lower"}, all + (n-1)*(n-2)/2, n - 1 + n - 2, all + (n-1)*(n-2)/2, n - 1},
-			// ELECTION, ANSWER, one NOMINATION, COORDINATOR. If all find it dead, all but the highest nominate, each
-			// as far as it has got (not counted here). One that is back sends IAMUP, VIEW, COORDINATOR.
+			// ELECTION, ANSWER, one NOMINATION, COORDINATOR. The case that all find the leader dead is left out (0):
+			// several nodes may nominate then. The return of the highest takes IAMUP, VIEW and COORDINATOR.
 			{&fastBullyRow, [2]string{}, 3*n - 4, n - 1, 0, 3 * (n - 1)},
-			// And CLAIM and VOTE beside each COORDINATOR. The highest, when it is back, has missed an epoch, so that
-			// its first claim is refused.
+			// As bully, with a CLAIM and a VOTE beside each COORDINATOR. The highest has missed an epoch when it is
+			// back, so its first claim is refused.
 			{&bullyMajorityRow, [2]string{}, all + 2*(n-2), n - 1 + 2*(n-2), all + 2*(n-2), 5 * (n - 1)},
-			// The leader that nobody suspected is asked over the second network before another leads.
+			// The dead leader is asked once more, over the second network, before another node leads.
 			{&bullySecondNetworkRow, [2]string{}, all + 1, n, all + 1, n - 1},
 		} {
 			for _, of3 := range []struct {
@@ -147,7 +147,7 @@ func TestSmallClustersElect(t *testing.T) {
 			if n == 1 {
 				continue
 			}
-			// The one that is left leads, unless it takes a majority, which two nodes are together.
+			// The node that is left leads, unless the row needs a majority: of two nodes, that is both.
 			o = scenario{row: b.row, config: of(n, b.option), faults: faults(t, "kill: 1, at: 2s")}.simulated(t)
 			want := nodes.ID(0)
 			if b.row == &bullyMajorityRow || b.option[0] == "majority" {
@@ -160,8 +160,8 @@ func TestSmallClustersElect(t *testing.T) {
 	}
 }
 
-// A partition. The bully has a leader on either side, and so has the one that trusts a second network which
-// is cut as well. A scheme that needs a majority or the disk has one.
+// In a partition the bully has a leader on either side. So has bully-second-network if its second network is
+// cut as well. A scheme that needs a majority or the disk has one leader at most.
 func TestPartition(t *testing.T) {
 	const n, begins, heals = 5, 2 * time.Second, 5 * time.Second
 	none := nodes.None
@@ -170,7 +170,7 @@ func TestPartition(t *testing.T) {
 		option [2]string
 		cut    string
 		want   []nodes.ID // the leader of each when the partition has lasted for long
-		after  nodes.ID   // and all when it is healed
+		after  nodes.ID   // the leader of all when the partition has healed
 	}{
 		{&bullyRow, [2]string{}, "0-2/3-4", []nodes.ID{2, 2, 2, 4, 4}, 4},
 		{&bullyRow, [2]string{}, "0-1/2-4", []nodes.ID{1, 1, 4, 4, 4}, 4},
@@ -191,7 +191,7 @@ func TestPartition(t *testing.T) {
 		{&bullySharedDiskRow, [2]string{}, "3-4/0-2,5", []nodes.ID{2, 2, 2, none, none}, 2},
 		{&bullySharedDiskRow, [2]string{}, "0-3/4-5", []nodes.ID{none, none, none, none, 4}, 4},
 		{&bullySharedDiskRow, [2]string{}, "0-4/5", []nodes.ID{none, none, none, none, none}, 4},
-		{&bullySharedDiskRow, [2]string{}, "4/5", []nodes.ID{3, 3, 3, 3, 3}, 3}, // the leader from the disk
+		{&bullySharedDiskRow, [2]string{}, "4/5", []nodes.ID{3, 3, 3, 3, 3}, 3}, // the leader alone is cut off
 	} {
 		name := fmt.Sprint(test.row.Name, test.option, " ", test.cut)
 		cut := fmt.Sprintf("cut: %s, at: %v, for: %v", test.cut, begins, heals-begins)
@@ -210,7 +210,7 @@ func TestPartition(t *testing.T) {
 			t.Errorf("%s: two leaders at once %v, in one term %v; backwards %v", name, o.Overlaps, o.Conflicts,
 				o.Backwards)
 		}
-		// Where nothing is to change, nothing does.
+		// If all are to go on following node 4, no node declares any change from the cut on.
 		if !slices.ContainsFunc(test.want, func(id nodes.ID) bool { return id != 4 }) && o.told(begins) != "" {
 			t.Errorf("%s changes something: %s", name, o.told(begins))
 		}
@@ -225,8 +225,8 @@ func TestPartition(t *testing.T) {
 var late = []string{"kill: 4", "delay: 150ms, between: 3>2, kind: ok",
 	"delay: 1s, between: 2>0, kind: coordinator"}
 
-// An announcement that comes late is believed, for ever unless the leader before is asked. With epochs
-// it is void.
+// A node believes a late announcement: for ever, unless it asks the leader that it followed before. With
+// epochs, a node ignores a late announcement.
 func TestLateMessages(t *testing.T) {
 	credulous := bullyRow
 	credulous.New = func(c nodes.Config) nodes.Machine { return &bullyCredulous{*newBully(c)} }
@@ -298,7 +298,7 @@ func TestTenLeadersCrash(t *testing.T) {
 	}
 }
 
-// A leader stands still for so long that another is elected, and goes on. The bully takes over again.
+// A leader stands still until another is elected. When it goes on, it takes over again, except with a disk.
 func TestALeaderThatStandsStill(t *testing.T) {
 	for _, b := range bullies {
 		o := scenario{row: b.row, config: of(5, b.option),

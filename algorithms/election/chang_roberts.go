@@ -62,8 +62,8 @@ func changClaim(says, order string, within row.Tolerance, cost func(n int) float
 //
 // Only the node with the highest identity ever leads, even if messages are lost, copied or late, or nodes
 // forget: it stops every other identity. It does lead in the end: nobody stops the highest identity that is
-// sent in an election. It passes all nodes, so all take part. The highest node is among them and sends its
-// own identity, so that is the one that comes back to its owner.
+// sent in an election, so this identity passes all nodes, and all take part. The highest node is among them:
+// it sends its own identity, which comes back to it.
 //
 // A node that comes up again and has forgotten that it took part may send its identity twice; the second to
 // come back finds the election over. While the node with the highest identity is down, nobody leads.

@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Of a ring 0, 1, 2, nodes 0 and 1 campaign. By the rules it takes 5 messages
-// and 3 to announce the leader; in the order of the print 9, and 6 since node 2 is elected twice.
+// Nodes 0 and 1 of a ring of three campaign. By the rules of the paper, the election takes 5 messages and the
+// announcement 3. By the rules in the printed order they take 9 and 6, since node 2 is elected twice.
 func TestTheOrderOfTheRules(t *testing.T) {
 	for _, test := range []struct {
 		row  *row.Row
@@ -57,15 +57,15 @@ func TestAsPrintedThereIsOneElection(t *testing.T) {
 	}
 }
 
-// With k candidates the winner of a ring of n sends its identity round k times as printed, for any
-// candidates.
+// As printed, if all n nodes of a ring campaign, the highest identity goes round n times, and so does the
+// announcement.
 func TestAsPrintedItCostsMore(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 9} {
 		c := nodes.Config{N: n}.With("announce", "circulate")
 		h := clusterByHand(t, &changRobertsPrintedRow, c, rng(1))
 		h.campaign(everyone(n)...)
 		h.rest()
-		want := n*(n-1)/2 + n*n // each identity comes to the highest, and then goes round as that
+		want := n*(n-1)/2 + n*n // each message comes to the highest node, and then carries its identity round
 		if n == 1 {
 			want = 0
 		}
@@ -90,9 +90,9 @@ var changRepairedRow = rowtest.Rebuilt(&changRobertsRow, func(c changRoberts) no
 })
 
 // The highest node is down while its identity is on its way, and the ring is
-// closed behind it. Nobody takes the identity off, so it goes round for ever. The list that goes round a ring
-// in ringList stops, since it says where it has been; in Chang and Roberts' ring, which stays open, it is
-// lost.
+// closed behind it. Nobody takes the identity off, so it goes round for ever. If the ring stays open, as in
+// chang-roberts, the identity is lost. The list of ring-list stops, since it names the nodes that it has
+// passed.
 func TestTheIdentityOfTheDead(t *testing.T) {
 	h := clusterByHand(t, changRepairedRow, nodes.Config{N: 3}, rng(1))
 	h.campaign(2)
@@ -107,7 +107,7 @@ func TestTheIdentityOfTheDead(t *testing.T) {
 	h.campaign(2)
 	h.crash(2)
 	h.rest()
-	if h.sent["election"] != 3 || len(h.leaders()) > 0 { // the third to nobody
+	if h.sent["election"] != 3 || len(h.leaders()) > 0 { // the third goes to the dead node
 		t.Errorf("sent %v, not 3 messages; %v lead", h.sent, h.leaders())
 	}
 

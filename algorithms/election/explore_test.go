@@ -55,7 +55,7 @@ func TestExploredRowsAreSound(t *testing.T) {
 // Nothing is wrong with a sound row in the hostile explorations.
 func TestRowsAreExploredWithFaults(t *testing.T) { rowtest.ExploreHostile(t, Table) }
 
-// Nodes without a majority are not owed a leader that needs one.
+// bully-second-network promises progress only with a majority if, by its option, a leader needs a majority.
 func TestSecondNetworkNeedsTheMajorityItAsksFor(t *testing.T) {
 	for value, want := range map[string]bool{"on": true, "off": false} {
 		c := nodes.Config{N: 2}.With("majority", value)

@@ -31,7 +31,7 @@ func mutants() (all []mutated) {
 		scheme, rule, _ := strings.Cut(m.rule, ": ")
 		row, err := Find(scheme)
 		if err != nil {
-			panic(err) // a slip of the pen
+			panic(err) // a rule of ringMutants begins with a wrong name
 		}
 		add(row, rowtest.Mutant{Rule: rule, Row: m.row})
 	}
@@ -52,8 +52,8 @@ func mutants() (all []mutated) {
 	return all
 }
 
-// foundByCall is what explorations find of mutants, by a call of at most 120,000 states. The others cost
-// more, or show only among more nodes, later, or in time.
+// foundByCall says which check a mutant fails and in how many steps, in a call of docs/explored.md with up to
+// 120,000 states. Other mutants take more states, or show only with more nodes or steps, or in timed runs.
 var foundByCall = map[string]string{
 	"le-lann: any candidate leads whose identity is back":           "leaders, 6 steps",
 	"chang-roberts: a lower identity is passed on":                  "leaders, 6 steps",
@@ -89,8 +89,8 @@ var foundLater = map[string]string{
 	"bully-majority: votes twice in an epoch":                "terms, 7 steps",
 }
 
-// explored goes through the calls that the page makes of the scheme of a mutant, until a promise is broken.
-// It returns by which check and in how many steps, and how many states it took; empty: none is broken.
+// explored runs the calls on the page for the scheme of a mutant, until a promise is broken. It returns the
+// check that fails, in how many steps, and how many states the calls took; empty: no promise is broken.
 func (m *mutated) explored(t *testing.T, all []explored, most uint64) (says string, states uint64) {
 	for _, e := range all {
 		o := e.options(t)

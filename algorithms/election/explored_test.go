@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/replay"
 )
 
-// exploredPage is the page that says what explorations of electors find, and what this test wants them to.
+// exploredPage is the page with the results of explorations of electors. This test expects the same results.
 const exploredPage = "../../docs/explored.md"
 
 // An explored is a cell of a table of that page: a call of explore, and what came of it.
@@ -95,8 +95,8 @@ func (e *explored) options(t *testing.T) explore.Options {
 	return o
 }
 
-// states returns how many states a call is said to find. Zero: it is not known, or few, since it finds what
-// is wrong.
+// states returns how many states a call finds according to the page. Zero: the page has no number, as for a
+// call that finds a violation, which takes few states.
 func (e *explored) states() uint64 {
 	number, _, _ := strings.Cut(strings.ReplaceAll(e.says, ",", ""), " ")
 	states, _ := strconv.ParseUint(number, 10, 64)
@@ -126,7 +126,7 @@ func thousands(x uint64) string {
 	return fmt.Sprintf("%s,%03d", thousands(x/1000), x%1000)
 }
 
-// Explorations find what the page says. With -rewrite, it says what they find.
+// Explorations find what the page says. With -rewrite, the test writes into the page what they find.
 func TestExplorationsOfElections(t *testing.T) {
 	text, err := os.ReadFile(exploredPage)
 	if err != nil {
@@ -158,8 +158,8 @@ func TestExplorationsOfElections(t *testing.T) {
 	}
 }
 
-// The page has every scheme: a sound one with two nodes and three, and a broken one with what it is there to
-// show.
+// The page has every scheme: a sound scheme with two nodes and with three, and a broken scheme with the check
+// that it is known to fail.
 func TestEverySchemeIsExplored(t *testing.T) {
 	text, err := os.ReadFile(exploredPage)
 	if err != nil {

@@ -33,8 +33,8 @@ var franklinRow = row.Row{
 //
 // No two lead, even if messages are lost, copied or late. If two led, the identity of each would have passed
 // the other before the other became a candidate in its present life, which cannot hold for both. Hence Life:
-// a node takes identities off the ring that it sent in an earlier life. But a node that has forgotten that it
-// took part numbers elections anew, and if messages overtake each other as well, two may lead.
+// a node drops the identities that it sent in an earlier life. But a node that has forgotten that it took
+// part numbers elections anew, and if messages overtake each other as well, two may lead.
 //
 // A neighbour may be one round ahead, but not two, since for the next round it needs this node's identity.
 // So early identities are kept, and two places for each side are enough. A node that gives up passes on what

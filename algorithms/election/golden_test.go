@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A form plays the stories of a row beside it: a mutant, or a sound variant.
+// A form is a mutant or a sound variant of a row, and plays stories of that row too.
 type form struct {
 	row *row.Row
 	rowtest.Form
@@ -28,5 +28,5 @@ func formOf(of *row.Row, title string) (rowtest.Form, error) {
 	return rowtest.Form{}, fmt.Errorf("%s has no form %q: list it in changForms or bullyForms", of.Name, title)
 }
 
-// Each schedule tells what stands below it. A test with -rewrite writes that anew.
+// Each schedule in testdata, when played, tells the text below it. With -rewrite, the test writes that text.
 func TestGoldensOfElections(t *testing.T) { rowtest.Goldens(t, 2, Find, formOf, nil) }

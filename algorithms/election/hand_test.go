@@ -156,8 +156,8 @@ type trouble struct {
 	losses, copies, reordering, crashes, amnesia bool
 }
 
-// disturb has everything happen in a random order, with what may go wrong, and campaigns now and then, until
-// nothing is left.
+// disturb delivers messages in a random order, with the given troubles, and begins campaigns at random
+// moments, until no message is left.
 func (h *byHand) disturb(r *rand.Rand, what trouble, campaigns int) {
 	n := h.stack.N()
 	for len(h.flights) > 0 || campaigns > 0 {

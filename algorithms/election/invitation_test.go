@@ -32,8 +32,8 @@ func TestInvitationCostsWhatIsPublished(t *testing.T) {
 	}
 }
 
-// cutInTwoCosts is a merge of all; one of 0 to 2, which have lost node 4; and one of the two groups. In that
-// nodes 0 and 1 are invited by node 4 as well, which does not know that they have left it.
+// cutInTwoCosts counts the messages of three merges: of all nodes; of nodes 0 to 2, which have lost node 4;
+// and of the two groups. In the last, node 4 also invites nodes 0 and 1, not knowing that they have left.
 const cutInTwoCosts = 3*4 + 3*2 + 3*4 + 2
 
 // cutInTwo is a cut between nodes 0 to 2 and nodes 3 and 4.
@@ -54,7 +54,7 @@ func TestInvitationSurvivesFaults(t *testing.T) {
 	}
 }
 
-// A node that forgets may number a group as an earlier one: it rests on that nobody does.
+// A node that forgets its count may give a group the number of an earlier one, so the row assumes no amnesia.
 func TestInvitationNeedsItsMemory(t *testing.T) {
 	for seed := range uint64(200) {
 		s := scenario{row: &invitationRow, config: nodes.Config{N: 2}, seed: seed + 1, faults: []chaos.Fault{

@@ -24,7 +24,7 @@ func observedBy(row *row.Row, around observer) *row.Row {
 	return &o
 }
 
-// A timedElector is an elector that has all that electors may have.
+// A timedElector is an elector with all the handlers around which an observer is called.
 type timedElector interface {
 	nodes.Elector
 	nodes.Starter
@@ -62,8 +62,8 @@ func (o *observed) Suspect(env *nodes.Env, peer nodes.ID) {
 	o.around(env, o.timedElector, func() { o.timedElector.Suspect(env, peer) })
 }
 
-// storm returns a scenario with faults drawn by a seed. All are over before the end, for as long as the row
-// takes to recover. inside leaves out faults that break the row's assumptions.
+// storm returns a scenario with faults drawn by a seed. The faults end early enough for the row to recover
+// before the run ends. inside leaves out faults that break the row's assumptions.
 func storm(row *row.Row, c nodes.Config, seed uint64, inside bool) scenario {
 	s := scenario{row: row, config: c, seed: seed, duration: 4*row.GraceOf(c) + time.Second}
 	scene := &chaos.Scene{Spec: row, Config: row.Explicit(c), Measured: s.duration, Simulated: true}
@@ -81,8 +81,8 @@ func storm(row *row.Row, c nodes.Config, seed uint64, inside bool) scenario {
 	return s
 }
 
-// crashes returns a scenario in which nodes crash and come up again, one after another, several at a time at
-// times. Messages may be doubled if what the row rests on allows that.
+// crashes returns a scenario in which nodes crash and come up again; several may be down at the same time.
+// Messages may be doubled if the row's assumptions allow that.
 func crashes(row *row.Row, c nodes.Config, seed uint64) scenario {
 	s := storm(row, c, seed, true)
 	s.faults = slices.DeleteFunc(s.faults, func(f chaos.Fault) bool {
@@ -147,7 +147,7 @@ func killed(id nodes.ID, at time.Duration, moment chaos.When, lasts time.Duratio
 		Schedule: chaos.Schedule{At: at, When: moment, For: lasts}}
 }
 
-// parted has nodes be cut into groups, as chaos reads it, for some time.
+// parted cuts the nodes into groups, in the notation of fault plans, for the time lasts; zero: for an hour.
 func parted(t testing.TB, groups string, at, lasts time.Duration) chaos.Fault {
 	t.Helper()
 	cut := rowtest.Cut(groups)

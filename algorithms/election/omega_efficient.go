@@ -56,9 +56,9 @@ func efficientLeads() *row.Leadership {
 //
 // Each node tries one node at a time, node 0 at first. If the tried node is silent for as long as the
 // patience with it, the node tries the next higher one. A node that reaches itself in this order leads, and
-// sends heartbeats to all higher nodes. A heartbeat of a node lower than the one being tried shows that it
-// was given up wrongly: the patience with it grows, and the node returns to it. Heartbeats of higher nodes
-// are ignored.
+// sends heartbeats to all higher nodes. A heartbeat from a sender below the tried node shows that the sender
+// was given up wrongly: the patience with the sender grows, and the node tries it again. Heartbeats of higher
+// nodes are ignored.
 //
 // Why one leads in the end: let L be the lowest node that stays up. The dead below it fall silent, so L gives
 // them up one after the other, reaches itself, and sends heartbeats for ever. A higher node tries a dead

@@ -82,7 +82,7 @@ func TestEfficientOmegaSendsFromTheLeaderAlone(t *testing.T) {
 	}
 }
 
-// A leader that crashes is followed by the lowest that is up, alone, and comes back as the leader.
+// While the leader is down, the lowest live node alone leads. The old leader leads again when it is up again.
 func TestOmegasReplaceTheLeader(t *testing.T) {
 	for _, row := range omegas {
 		for _, n := range []int{2, 3, 5, 9} {
@@ -108,7 +108,7 @@ func TestOmegasReplaceTheLeader(t *testing.T) {
 	}
 }
 
-// In a partition each component has a leader, its lowest node, and when that is over all have one.
+// In a partition each component has a leader, its lowest node. After the partition all nodes have one leader.
 func TestOmegasInPartitions(t *testing.T) {
 	for _, row := range omegas {
 		for cut, want := range map[string][]nodes.ID{
@@ -135,7 +135,7 @@ func TestOmegasInPartitions(t *testing.T) {
 	}
 }
 
-// Messages that take up to 600 ms make nodes give up others that are up after a silence of 250 ms. But the
+// Messages that take up to 600 ms make nodes give up live nodes, at first after a silence of 250 ms. But the
 // patience with these grows by 50 ms each time. Two heartbeats that are sent 50 ms apart arrive at most 650
 // ms apart, so each node gives up the leader at most eight times.
 func TestOmegasCeaseToBeMistaken(t *testing.T) {
@@ -151,8 +151,8 @@ func TestOmegasCeaseToBeMistaken(t *testing.T) {
 // mostMistakes is how often a node may give up the leader wrongly under that latency.
 const mostMistakes = 8
 
-// mistakes returns how often a node gave up the leader in ten minutes, though that was up, at most, and the
-// leader at the end.
+// mistakes returns how often a node wrongly gave up the leader in ten minutes, for the node that did so most
+// often, and the leader at the end.
 func mistakes(t testing.TB, row *row.Row, seed uint64) (most int, leader nodes.ID) {
 	s := scenario{row: row, config: nodes.Config{N: 4}, seed: seed,
 		network:  rowtest.NetworkOf("uniform:0s,600ms"),

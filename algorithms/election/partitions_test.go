@@ -8,7 +8,7 @@ import (
 )
 
 // Each sound row gives the outcome of a partition, and of cuts of some links, once for each kind of cut,
-// with a reason. An option that mends an outcome has one of its own, and promises more.
+// with a reason. With an option that mends an outcome, the row gives another outcome, which promises more.
 func TestRowsSayWhatPartitionsDo(t *testing.T) {
 	for _, row := range Table {
 		if row.Flaw != nil {

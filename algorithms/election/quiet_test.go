@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes"
 )
 
-// Once all agree on a leader and nothing happens, nodes send heartbeats and nothing else: what a run sends is
-// what one that is shorter sends, and heartbeats.
+// Once all agree on a leader and nothing happens, nodes send heartbeats and nothing else: a longer run sends
+// the same messages as a shorter run, and more heartbeats.
 func TestAnElectedClusterSendsHeartbeatsAlone(t *testing.T) {
 	var beating []string
 	for _, row := range Table {

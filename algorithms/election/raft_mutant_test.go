@@ -91,7 +91,7 @@ func (r *raftHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	r.raft.Receive(env, from, m)
 }
 
-// raftMutants are the rules, with what makes a mutant of a raft.
+// raftMutants are the changed rules, each with a function that makes the mutant from a raft.
 var raftMutants = []struct {
 	rule   string
 	mutate func(raft) nodes.Machine

@@ -14,16 +14,16 @@ import (
 
 // The formulas of chapter 9 of Ongaro's thesis: s of n nodes are up and begin to wait at the same time, each
 // for a time that is uniform over T to 2T; a message takes l times the range T, always. So the first of them
-// times out after T + T/(s+1) on average, and within T + T/4 with probability 1-(3/4)^s. Votes are split as
-// splitVote says; that is the thesis' sum from c-1 to s.
+// times out after T + T/(s+1) on average, and within T + T/4 with probability 1-(3/4)^s. Votes are split with
+// the probability that splitVote returns, by the formula of the thesis.
 //
-// What is compared is the first term of a run in which nobody leads yet: as after the last heartbeat of a
-// leader that reached all at one time.
+// The test compares only the first term of each run. Nobody leads yet, as after the last heartbeat of a
+// leader, if that heartbeat reached all nodes at one time.
 func TestSplitVotesAreAsRareAsTheThesisSays(t *testing.T) {
 	const timeout = 200 * time.Millisecond
 	for _, test := range []struct {
 		n, s      int
-		published [3]float64 // in hundredths, for l = 0.01, 0.1 and 0.2; of the first line by the thesis itself
+		published [3]float64 // per cent, for l = 0.01, 0.1 and 0.2; the thesis itself has only the first line
 	}{
 		{5, 4, [3]float64{0.06, 5.2, 18.1}},
 		{3, 2, [3]float64{2.0, 19.0, 36.0}},
@@ -48,13 +48,13 @@ func TestSplitVotesAreAsRareAsTheThesisSays(t *testing.T) {
 	}
 }
 
-// splitVotes are elections of s nodes of n that are up.
+// splitVotes counts split votes in elections of n nodes, of which s are up.
 type splitVotes struct {
 	n, s             int
 	timeout, latency time.Duration
 	runs, split      int
-	first            float64 // when the first times out, beyond the timeout and in units of it; the sum of all
-	early            int     // times out in the first quarter of the range
+	first            float64 // sum over the runs: time from T to the first timeout, in units of T
+	early            int     // runs with the first timeout in the first quarter of the range
 }
 
 // count simulates elections.
@@ -97,7 +97,7 @@ func wonInTerm(o outcome, term uint64) bool {
 }
 
 // compare demands the probabilities of a split vote and of a first timeout in the first quarter of the range,
-// and the mean of that, within four standard errors.
+// and the mean time of the first timeout, within four standard errors.
 func (v *splitVotes) compare(t *testing.T, want float64) {
 	runs, s := float64(v.runs), float64(v.s)
 	v.share(t, "votes split", v.split, want)

@@ -41,7 +41,7 @@ func TestRaftCostsWhatIsPublished(t *testing.T) {
 	}
 }
 
-// The same when a leader crashes, and one node stands before any other does.
+// An election costs the same when it replaces a crashed leader, if one node stands before any other does.
 func TestARaftLeaderIsReplacedAtThePublishedCost(t *testing.T) {
 	for _, n := range []int{3, 4, 5, 9, 32} {
 		for _, preVote := range []string{"off", "on"} {
@@ -95,7 +95,7 @@ func TestRaftOfOneAndTwo(t *testing.T) {
 	}
 }
 
-// What a raft has to bear: one of the first, and up to three of the second.
+// Faults that a raft has to bear: in each run one of processes, and up to three of links.
 var (
 	stormsOfProcesses = []string{
 		"kill: random, at: 200ms, for: 30ms, every: 300ms, jitter: 200ms",
@@ -120,7 +120,7 @@ var raftOptionsInStorms = []string{"", "pre-vote=on", "check-quorum=off", "pre-v
 	"election-timeout=60ms-90ms", "election-timeout=60ms-90ms check-quorum=off", "election-timeout=100ms-900ms",
 	"election-timeout=100ms-900ms pre-vote=on"}
 
-// turmoil is a run with one of some options under faults drawn by a seed. All are over after five seconds.
+// turmoil runs a row with one of some options under faults drawn by a seed. Faults end within six seconds.
 func turmoil(t testing.TB, row *row.Row, seed uint64, options ...string) turmoilOutcome {
 	t.Helper()
 	count := uint64(0)
@@ -148,13 +148,13 @@ func turmoil(t testing.TB, row *row.Row, seed uint64, options ...string) turmoil
 	return turmoilOutcome{s.simulated(t), latency == "1ms"}
 }
 
-// A turmoilOutcome is what came of one.
+// A turmoilOutcome is the outcome of turmoil.
 type turmoilOutcome struct {
 	outcome
 	calm bool // messages take less than a heartbeat once all is over
 }
 
-// wrong says which promise to keep at all times a run of a raft breaks; empty: none.
+// wrong says which safety promise of a raft is broken in a run; empty: no such promise.
 func (o *outcome) wrong() string {
 	leaders := map[uint64]nodes.ID{}
 	for _, b := range o.Beliefs {
@@ -176,7 +176,7 @@ func (o *outcome) wrong() string {
 	return ""
 }
 
-// stormSeeds is how many storms show that something is wrong.
+// stormSeeds is how many storms breaksInStorms tries at most.
 const stormSeeds = 400
 
 // Under any faults of messages and processes, at most one node leads in a term, all nodes that name a leader
@@ -258,5 +258,5 @@ func TestPreVoteProtectsALeaderFromOneThatComesBack(t *testing.T) {
 	}
 }
 
-// leadsItself reports whether a belief is one in itself.
+// leadsItself reports whether the node that holds a belief takes itself for the leader.
 func leadsItself(b leadership.Belief) bool { return b.Leads() }

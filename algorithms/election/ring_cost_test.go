@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// sentOf checks how many messages of some kinds were sent, given as a name and a number each.
+// sentOf checks how many messages of each kind were sent; want has the numbers by the names of the kinds.
 func (h *byHand) sentOf(t testing.TB, what string, want map[string]int) {
 	t.Helper()
 	for kind := range h.stack.Codec().Kinds() {
@@ -211,8 +211,8 @@ func bitReversed(n int) []int {
 	return ids
 }
 
-// In the form where all draw again, an election takes N(N-1) messages a round, and as many rounds on average
-// as the PRISM model checker's case study has for it, to the last digit.
+// In itai-rodeh, where all draw again, an election takes N(N-1) messages a round. The mean number of rounds
+// is within four standard errors of the one in the PRISM model checker's case study.
 func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 	for n, rounds := range map[int]map[int]float64{
 		3: {2: 4.0 / 3, 3: 9.0 / 8, 4: 16.0 / 15, 5: 25.0 / 24, 6: 36.0 / 35, 8: 64.0 / 63},
@@ -239,8 +239,8 @@ func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 	}
 }
 
-// The form that keeps the nodes which share the highest draw takes O(N log N) messages on average: no more
-// than Chang-Roberts' mean and an announcement for each round but a few.
+// itai-rodeh-async, in which only nodes that share the highest draw go on, takes O(N log N) messages on
+// average: at most 2N more than the mean of Chang-Roberts, N*H(N).
 func TestItaiRodehAsyncCostsOrderNLogN(t *testing.T) {
 	for _, n := range []int{2, 4, 9, 16, 32, 64} {
 		h := clusterByHand(t, &itaiRodehAsyncRow, nodes.Config{N: n}, rng(uint64(n)))

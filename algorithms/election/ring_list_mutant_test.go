@@ -49,7 +49,7 @@ func (l *listNeverEnds) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 
 func (l *listForgetsBack) Trust(_ *nodes.Env, peer nodes.ID) { l.suspects.Remove(peer) }
 
-// Every mutant fails as it should, where the row does not.
+// Every mutant fails in one of the ways that are listed for it.
 func TestRingListMutantsAreCaught(t *testing.T) {
 	for rule, m := range map[string]struct {
 		row   *row.Row
@@ -75,7 +75,7 @@ func TestRingListMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// Unless a node that is trusted again is heard, a partition is never over.
+// If a node that trusts a peer again begins no election, the nodes disagree for ever after a partition.
 func TestRingListHearsWhoIsBack(t *testing.T) {
 	s := scenario{config: nodes.Config{N: 5}, duration: 15 * time.Second,
 		row:    rowtest.Rebuilt(&ringListRow, func(m ringList) nodes.Machine { return &listForgetsBack{m} }),

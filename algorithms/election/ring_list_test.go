@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// listByHand returns a cluster of a ring-list row in which these are down, which all know.
+// listByHand returns a cluster of ring-list in which some nodes are down, and all others suspect them.
 func listByHand(t testing.TB, c nodes.Config, down ...nodes.ID) *byHand {
 	h := clusterByHand(t, &ringListRow, c, rng(1))
 	for _, dead := range down {
@@ -28,8 +28,8 @@ func listByHand(t testing.TB, c nodes.Config, down ...nodes.ID) *byHand {
 	return h
 }
 
-// With the leader dead it takes 2(N-1) messages, and k times that if k nodes campaign at once; one more for
-// the attempt to reach the dead if that was not known. Told to all at once, the result takes one publish.
+// With the leader dead an election takes 2(N-1) messages, k times as many if k nodes campaign at once, and
+// one more to the dead node if no node suspects it yet. With multicast, one broadcast announces the result.
 func TestRingListCostsWhatIsPublished(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 5, 9, 16, 32} {
 		last := nodes.ID(n - 1)
@@ -109,8 +109,8 @@ func TestAListWithoutItsInitiator(t *testing.T) {
 	}
 }
 
-// shake has nodes crash and come up again at any moment. Detectors find out, and all else happens, in a
-// random order; then all is told, and all timers run out that still run.
+// shake crashes and restarts nodes at random moments. Messages and the reports of detectors come in a random
+// order. At the end, all messages arrive, detectors report all changes, and the remaining timers run out.
 func (h *byHand) shake(r *rand.Rand, crashes, campaigns int) {
 	n := h.stack.N()
 	suspects := make([][]bool, n) // by node and suspected peer
@@ -173,7 +173,7 @@ func (h *byHand) shake(r *rand.Rand, crashes, campaigns int) {
 	}
 }
 
-// No two lead as long as no live node is taken for dead, and all agree when all has been told.
+// No two lead as long as no live node is suspected, and all agree when detectors have reported all changes.
 func TestRingListElectsOneLeader(t *testing.T) {
 	for _, announce := range []string{"circulate", "multicast"} {
 		for seed := range soak.Pick[uint64](300, 800, 200_000) {
@@ -199,7 +199,7 @@ func listTrial(t testing.TB, row *row.Row, announce string, seed uint64) *byHand
 	return h
 }
 
-// listFault says what is wrong with how a run ended in which somebody campaigned; empty: nothing.
+// listFault says what is wrong at the end of a run in which some node campaigned; empty: nothing.
 func (h *byHand) listFault() string {
 	if h.wrong != "" || h.runaway {
 		return h.fault()

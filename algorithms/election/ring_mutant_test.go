@@ -15,7 +15,7 @@ type ringMutant struct {
 	rule  string
 	row   *row.Row
 	fails []string // one of these: what byHand.fault says, or "messages": more than published
-	what  trouble  // where it fails; the row does not
+	what  trouble  // under which the mutant fails; the sound row does not
 }
 
 // The mutants. Each has a type, since a machine holds no function.
@@ -41,8 +41,8 @@ type (
 	asyncNoRounds      struct{ itaiRodehAsync }
 )
 
-// ringMutantsOf returns a function that makes mutants of a row: of the rule that is changed, where that shows
-// and how, and what makes the mutant of the sound machine.
+// ringMutantsOf returns a function that makes mutants of a row. Its arguments are the changed rule, the
+// trouble that shows the change, the function that changes the sound machine, and the faults that may result.
 func ringMutantsOf[M any](row *row.Row) func(rule string, what trouble, wrap func(M) nodes.Machine,
 	fails ...string) ringMutant {
 	return func(rule string, what trouble, wrap func(M) nodes.Machine, fails ...string) ringMutant {
@@ -290,7 +290,7 @@ func (i *asyncNoRounds) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	i.itaiRodehAsync.Receive(env, from, m)
 }
 
-// costsTooMuch reports whether a ring of 64 costs more than any of its kind was published to.
+// costsTooMuch reports whether an election of 64 nodes takes more messages than the published maximum.
 func (m *ringMutant) costsTooMuch(t *testing.T, ids string) bool {
 	const n = 64
 	h := clusterByHand(t, m.row, nodes.Config{N: n}.With(idsOption.Name, ids), rng(1))
@@ -326,7 +326,7 @@ func publishedMost(row *row.Row, n int) int {
 	return 2*n*log + 2*n
 }
 
-// Every mutant fails as it should, and the row it was made of does not, under the same.
+// Every mutant fails in one of its ways. TestRingsElectOneLeader shows that the sound rows do not.
 func TestRingMutantsAreCaught(t *testing.T) {
 	for _, m := range ringMutants() {
 		t.Run(m.rule, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (h *byHand) highest() nodes.ID {
 	return nodes.ID(best)
 }
 
-// fault says what is wrong with the end of an undisturbed run; empty: nothing.
+// fault says what is wrong with a run, and with its end; empty: nothing.
 func (h *byHand) fault() string {
 	leader := h.agreed()
 	switch {
@@ -80,7 +80,7 @@ func (h *byHand) fault() string {
 	return ""
 }
 
-// troubles are single ones, with what they break.
+// troubles are the troubles under which rings run, each with the assumptions that it breaks.
 var troubles = []struct {
 	trouble
 	breaks nodes.Assumption
@@ -97,22 +97,22 @@ var troubles = []struct {
 	{trouble{reordering: true, amnesia: true}, nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia},
 }
 
-// If only assumptions break that a row's safety does not need, no two lead; if its progress does not need
-// them either, all agree in the end. And each row needs its assumptions.
+// If a row's safety needs no assumption that is broken, no two nodes lead. If its progress needs no such
+// assumption either, all agree in the end. And each row does need the assumptions that it names.
 func TestRingsElectOneLeader(t *testing.T) {
 	const most = 200_000 // which make soak tries
 	rare := soak.Pick[uint64](1000, 4000, most)
 	for _, row := range ringRows {
 		t.Run(row.Name, func(t *testing.T) {
 			t.Parallel()
-			var broken nodes.Assumption // that let two lead
+			var broken nodes.Assumption // whose breach let two lead
 			for _, what := range troubles {
 				mayBreak := row.Safe&what.breaks != 0
 				mayStop := mayBreak || row.Live&what.breaks != 0
 				broke, stopped := false, false
 				seeds := soak.Pick[uint64](100, 200, 200_000)
 				if mayBreak {
-					seeds = rare // until one breaks it
+					seeds = rare // at most, until two lead
 				}
 				for seed := range seeds {
 					h := ringTrial{row: row, what: what.trouble, seed: seed}.run(t)
@@ -139,12 +139,12 @@ func TestRingsElectOneLeader(t *testing.T) {
 	}
 }
 
-// The identities of a list are what --ids takes.
+// idsOf returns a list of identities as the option ids takes it.
 func idsOf(all []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ","), "[]")
 }
 
-// all calls f with every order of the numbers below n that begins with 0, which are all rings of n nodes.
+// allRings calls f with every order of the numbers below n that begins with 0, which are all rings of n.
 func allRings(n int, f func(ids []int)) {
 	ids := make([]int, n)
 	for i := range ids {
@@ -181,7 +181,7 @@ func ringRun(t testing.TB, row *row.Row, n int, ids string, initiators ...nodes.
 	return h
 }
 
-// An election can follow another, and ends as that did.
+// An election can follow another, and it ends without a fault, too.
 func TestRingsElectAgain(t *testing.T) {
 	for _, row := range ringRows {
 		for _, n := range []int{1, 2, 3, 5} {
@@ -203,7 +203,7 @@ func TestRingsElectAgain(t *testing.T) {
 	}
 }
 
-// What holds by hand holds on virtual time, of large rings too.
+// Rings elect on virtual time as in the runs by hand, and large rings do, too.
 func TestRingsElectOnVirtualTime(t *testing.T) {
 	for _, spec := range soak.Sample(ringRows) {
 		t.Run(spec.Name, func(t *testing.T) {

@@ -12,14 +12,14 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Schemes that save too little, too late, or read more from it than it says.
+// Schemes that save too little or too late, or conclude too much from what was saved.
 type (
 	raftUnsaved     struct{ raft }
 	raftLate        struct{ raft }
 	majorityLeading struct{ bullyMajority }
 )
 
-// Receive votes in a term that it has learned otherwise, and does not save it.
+// Receive does not save a vote in a term that the node has entered without a vote.
 func (r *raftUnsaved) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	if q, asks := m.(raftRequest); asks && q.Term == r.term && r.vote == nodes.None {
 		r.vote = from
@@ -47,11 +47,11 @@ func (b *majorityLeading) Recover(env *nodes.Env, saved nodes.Message) {
 	b.lead(env)
 }
 
-// An unsavedMutant is one of these.
+// An unsavedMutant is a row with such a machine.
 type unsavedMutant struct {
 	Rule string
 	Spec *row.Row
-	// Explore is a call that shows it, and Finds what it finds.
+	// Explore has the options of an exploration that finds the mutant wrong, and Finds is its result.
 	Explore explore.Options
 	Finds   string
 	long    bool // it takes seconds
@@ -80,7 +80,7 @@ func unsavedMutants() []unsavedMutant {
 	}
 }
 
-// Explorations find what nodes must save: they crash them between any two effects of an input.
+// Explorations show what nodes must save, since nodes may crash there between any two effects of an input.
 func TestMutantsOfSavesAreExplored(t *testing.T) {
 	for _, m := range unsavedMutants() {
 		if m.long && soak.Pick(true, true, false) {

@@ -34,10 +34,10 @@ type scenario struct {
 	duration   time.Duration // zero: ten seconds
 	reordering bool
 	seed       uint64
-	beside     history.Fold // is given the history as well; nil: none is
+	beside     history.Fold // one more fold of the history; nil: no further fold
 }
 
-// An outcome is what came of it.
+// An outcome is the result of a scenario.
 type outcome struct {
 	*leadership.Fold
 	sections *section.Fold
@@ -51,7 +51,7 @@ func down(all ...nodes.ID) chaos.Fault {
 	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: all}}}
 }
 
-// stack returns what the nodes are made of, with what is beside the row.
+// stack returns the stack of instances on every node: the row, and the instances beside it.
 func (s scenario) stack(t testing.TB, beside ...row.Instance) *row.Stack {
 	t.Helper()
 	stack, err := row.Assemble(row.Instance{Row: s.row, Config: s.row.Explicit(s.config)}, beside...)
@@ -173,7 +173,7 @@ func (o *outcome) last() (all []leadership.Belief) {
 	return all
 }
 
-// A value of an option that would make no sense is refused, with what would be right. Empty: it is taken.
+// An option value that makes no sense is refused, and the error says what would be right. Empty: it is valid.
 func TestOptionsAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		row           *row.Row
@@ -182,7 +182,7 @@ func TestOptionsAreRefused(t *testing.T) {
 	}{
 		{&bullyRow, 5, "answer=0s", "answer: 0s is not from 1ms to 1m0s"},
 		{&bullyMajorityRow, 5, "lapse=250ms answer=200ms", "take 400ms or more"},
-		{&bullySecondNetworkRow, 5, "lapse=250ms answer=200ms", ""}, // it has no effect
+		{&bullySecondNetworkRow, 5, "lapse=250ms answer=200ms", ""}, // without a majority, lapse has no effect
 		{&bullySharedDiskRow, 5, "lock=500ms answer=200ms", "take 800ms or more"},
 		{&raftRow, 3, "election-timeout=soon-later", "is not a range of times"},
 		{&raftRow, 3, "election-timeout=150-300", "did you mean 150ms?"},

@@ -42,7 +42,7 @@ func (s scenario) verdict(t testing.TB) (check.Verdict, int) {
 	return checks.Verdict(), int(o.messages())
 }
 
-// Rings with a needless message that stays below what is published as the most.
+// Ring electors that send needless messages, but no more than the published maximum.
 type (
 	sinclairTwice struct{ hirschbergSinclair }
 	franklinSure  struct {
@@ -140,8 +140,8 @@ func judgedMutants(t testing.TB) []judgedMutant {
 	}
 }
 
-// The verdict of a run checks what a row promises of its messages and of how long its leaders stay: each of
-// these is found violated, and the row itself, in the same run, is valid.
+// The verdict of a run checks what a row promises of its messages and of how long its leaders stay: it finds
+// each of the judgedMutants violated, and the sound row, in the same scenario, valid.
 func TestMutantsAreFoundByTheVerdict(t *testing.T) {
 	for _, m := range judgedMutants(t) {
 		t.Run(m.row.Name+"/"+m.rule, func(t *testing.T) {

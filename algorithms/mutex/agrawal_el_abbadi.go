@@ -27,13 +27,13 @@ var agrawalRow = row.Row{
 		// The algorithm goes on while the live nodes contain a quorum. They do if fewer nodes are down than a path
 		// has members; otherwise that depends on which nodes are down. Losses of messages cost only time.
 		Live: nodes.NoCrash,
-		// Two waits, of up to 5/4 of the retry, make up for losses, beside the time of the detector. By the
-		// first, each waiting node has asked all its arbiters anew: it knows which votes it was lent, votes
-		// given back have come back, and every arbiter knows its request. By the second, an arbiter knows
-		// whether the request that has its vote is over. All nodes wait at once. From then on nothing is
-		// missing, and entries follow each other as without faults. Six more waits are for safety. A node that
-		// was suspected wrongly, and has lost a vote that it believes to have, keeps that belief until it has
-		// entered or given the vote back, which no timer bounds.
+		// Two waits, of up to 5/4 of the retry, make up for losses, beside the time of the detector. After the
+		// first wait, each waiting node has asked all its arbiters anew: it knows which votes it was lent, votes
+		// given back have come back, and every arbiter knows its request. After the second, an arbiter knows
+		// whether the request that has its vote is over. All nodes wait at once. From then on nothing is missing,
+		// and entries follow each other as without faults. Six more waits are a margin. A node that was suspected
+		// wrongly, and has lost a vote that it believes to have, keeps that belief until it has entered or given
+		// the vote back, which no timer bounds.
 		Grace: func(c nodes.Config) time.Duration { return 8 * (c.Duration(retryOption) * 5 / 4) },
 	},
 	Aliases: []string{"tree-quorum", "agrawal"}, Family: "quorum",
@@ -121,16 +121,16 @@ func remoteMembers(n int) (least, most float64) {
 // agrawal is the algorithm of D. Agrawal and A. El Abbadi, "An efficient and fault-tolerant solution for
 // distributed mutual exclusion", ACM TOCS 9(1), 1991.
 //
-// The nodes form a binary tree, a heap. A quorum is the nodes of a path from the root to a leaf; paths to
-// leaves from both of its children may replace a node that is not a leaf. (Quorums leave out a node with
-// one child.) Each node asks the nodes of its own path, and replaces the nodes that its failure detector
-// suspects. A leaf has no substitute: the node waits, or takes another
-// path. Votes are lent, inquired about and given back as in Maekawa's algorithm.
+// The nodes form a binary tree, a heap. A quorum is the nodes of a path from the root to a leaf; a node that
+// is not a leaf may be replaced by two paths to leaves, one from each of its children. (Quorums leave out a
+// node with one child.) Each node asks the nodes of its own path, and replaces the nodes that its failure
+// detector suspects. A leaf has no substitute: the node waits, or takes another path. Votes are lent,
+// inquired about and given back as in Maekawa's algorithm.
 //
-// Any two quorums meet, whatever nodes are suspected. Take two quorums below a node. Either both have the
-// node, or one has paths from both children. The other has a path from one of them, and by induction these
-// two meet. Hence mutual exclusion: an arbiter lends its vote to one node at a time, and remembers the
-// borrower over a crash.
+// Any two quorums meet, whatever nodes are suspected. Take two quorums of the subtree below a node. Either
+// both have the node, or one of them has paths from both children. Then the other has a path from one of
+// these children, and by induction the two paths from this child meet. Hence mutual exclusion: an arbiter
+// lends its vote to one node at a time, and remembers the borrower over a crash.
 //
 // The paper leaves open what becomes of a vote that was lent to a node that crashed. Here the arbiter takes
 // it back when it suspects the node, and takes no request of that node until it trusts the node again. If
@@ -356,8 +356,8 @@ type arbiterVote struct {
 	Serial, Asked uint64
 }
 
-// save saves the vote, if it is to outlive a crash. A vote that has come back need not be saved: its
-// borrower says so when it is asked.
+// save saves the vote, if it is to outlive a crash. A vote that has come back need not be saved: if its
+// borrower is asked, the borrower says that the request is over.
 func (a *arbiter) save(env *nodes.Env) {
 	if a.keeps {
 		env.Save(arbiterVote{a.lent, a.serial, a.asked})

@@ -171,7 +171,7 @@ func TestVotesThatLetInMeet(t *testing.T) {
 	}
 }
 
-// Crashes of fewer nodes than a path has members do not stop it, at any moment.
+// Crashes of fewer nodes than a path has members do not stop the algorithm, whenever they happen.
 func TestTreeGoesOnWithoutSome(t *testing.T) {
 	spec := agrawalRow
 	spec.Live &^= nodes.NoCrash // so that a stall is a failure
@@ -195,8 +195,8 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 	}
 }
 
-// A node that has asked a substitute asks it again though the original is back: otherwise the vote that it
-// does not know to have would be missing for ever.
+// A node that has asked a substitute asks it again though the replaced node is back: otherwise a vote that
+// the substitute has lent in a lost LOCKED would be missing for ever.
 func TestReplacementsAreAskedAgain(t *testing.T) {
 	for rule, wrap := range map[string]func(agrawal) nodes.Machine{
 		"":                             func(m agrawal) nodes.Machine { return &m },

@@ -168,7 +168,7 @@ func (b *backoff) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			env.Grant()
 		}
 	case backoffJam:
-		// A JAM may answer a copy of an attempt that its sender has answered with CLEAR; the CLEAR counts.
+		// A peer that answered an attempt with CLEAR may answer a copy of it with JAM; the CLEAR counts.
 		if b.ours(env, backoffAttempt(m)) && b.awaiting.Has(from) {
 			b.giveUp(env)
 		}

@@ -136,8 +136,8 @@ func TestBackoffLetsOneCaptureTheMedium(t *testing.T) {
 	}
 }
 
-// An attempt names the incarnation of its node: with numbers alone, a CLEAR of the life before would count,
-// and two would be inside. It takes an overtaking and a crash within a node's first attempt.
+// An attempt names the incarnation of its node: with numbers alone, a CLEAR for an attempt of the life before
+// would count, and two would be inside. This takes a crash within a node's first attempt, and reordering.
 func TestBackoffNamesTheLife(t *testing.T) {
 	lifeless := rowtest.Rebuilt(&backoffRow, func(b backoff) nodes.Machine { return &backoffLifeless{b} })
 	o := rowtest.Hostile(lifeless)[0]

@@ -84,11 +84,11 @@ var bakeryFaults = withoutTimeouts(
 // number is 0 or comes after ours: the lower number comes first, and IDs break ties. To leave, it sets its
 // number to 0.
 //
-// Mutual exclusion: once i has passed j, its number comes before any that j has until i leaves. Node i saw
-// j's hand down after it had taken its own number, and after that it saw j's number. If j still has the
-// number that i saw, that comes after i's. If it has taken another since, it raised its hand for that after
-// i saw it down, so it read i's number and took a higher one. If both were inside, each would come before
-// the other.
+// Mutual exclusion: once i has passed j, the number of i comes before any number that j has until i leaves.
+// Node i saw j's hand down after it had taken its own number, and after that it saw j's number. If j still
+// has the number that i saw, that comes after i's. If it has taken another since, it raised its hand for that
+// after i saw the hand down, so it read i's number and took a higher one. If both were inside, each would
+// come before the other.
 //
 // A waiting node reads again after some time. All reads of a wait have one tag, so a late answer counts: one
 // answer that does not keep the node waiting is enough to pass a peer. The node reads only the last of the

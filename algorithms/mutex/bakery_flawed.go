@@ -13,8 +13,8 @@ import (
 // bakery-no-choosing is the bakery in which no node raises its hand. It is not safe. A node reads the
 // numbers of all and does not have its own yet. Another takes the same number, sees no lower one, and
 // enters. Then the first takes its number, wins the tie by its ID, and enters as well. That takes three
-// nodes, or messages that overtake each other: between two, the answer to the first node's read arrives
-// before the read of its number, which is sent later on the same link.
+// nodes, or messages that overtake each other: between two nodes on an ordered link, the second's answer
+// reaches the first before the second's read of the first's number does.
 var bakeryNoChoosingRow = row.Row{
 	Spec:    bakerySpec("bakery-no-choosing", lacksHands),
 	Aliases: []string{"no-choosing"}, Family: "registers",

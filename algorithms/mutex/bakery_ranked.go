@@ -44,10 +44,10 @@ func bakeryCost(c nodes.Config) row.Cost {
 // come first: it finds nobody before it, and enters beside a node that is inside.
 //
 // So there is one more rule here. A node that finds nobody before it claims to be first, by its variable,
-// and reads all once more; it enters when no other node claims that. If two were inside, the later to claim
-// would have read the claim of the other, which stands until that leaves. A node that reads the claim of one
-// that comes before it withdraws its own, and waits for that one. So the first of the claiming nodes never
-// withdraws, and enters. No hand is raised, since no number depends on the numbers of others.
+// and reads all once more; it enters when no other node claims to be first. If two were inside, the later to
+// claim would have read the claim of the other, which stands until the other leaves. A node that reads the
+// claim of a node before it withdraws its own claim, and waits for that node. So the first of the claiming
+// nodes never withdraws, and enters. No hand is raised, since no number depends on the numbers of others.
 //
 // Numbers are ranking numbers: they do not change while a node waits. A node outside still shows the number
 // that it left with, and a node inside has read all of these: so a node that leaves later has the higher

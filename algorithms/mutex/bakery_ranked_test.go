@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/sim"
 )
 
-// printedBakery is the rule that the bakery lacks with other priorities than that of numbers.
+// printedBakery names the mutant that follows the printed rules: a node enters without checking claims.
 const printedBakery = "who finds nobody before it enters"
 
 func bakeryRankedMutants() []mutant {

@@ -12,12 +12,12 @@ import (
 
 // How the nodes of the bakery read the variables of their peers.
 //
-// Along a tree, as D. W. Jones describes it, replies are merged on the way to the root, which reads. To take
-// a number it needs the highest of all, so a node tells its parent the highest that it knows; hands are
-// merged likewise, since a raised one is 1 and any other is 0. While it waits, it is told the lowest number
-// that is not 0: if that is not ahead, nobody is. Each child tells of only one peer that is ahead or has its
-// hand up. The root reads these alone until they no longer keep it waiting, and then all again: merged values
-// hide others, so only a read of all can show that nobody is in the way.
+// Along a tree, as D. W. Jones describes it, replies are merged on the way to the root, the node that reads.
+// To take a number the root needs the highest of all, so a node tells its parent the highest that it knows;
+// hands are merged likewise, since a raised one is 1 and any other is 0. While the root waits, it is told the
+// lowest number that is not 0: if that is not ahead, nobody is. Each child tells of only one peer that is
+// ahead or has its hand up. The root reads these peers alone until they no longer keep it waiting, and then
+// all again: merged values hide others, so only a read of all can show that nobody is in the way.
 
 // rereading is the cost of an algorithm that reads a variable again and again until it may go on. alone is
 // the cost of a single request without others.

@@ -117,7 +117,7 @@ func (b *bakery) tryAgain(env *nodes.Env) {
 	b.proceed(env)
 }
 
-// read reads the variable of a peer that the step is about, unless the peer is given up.
+// read reads from a peer the variable that the current step needs, unless the peer is given up.
 func (b *bakery) read(env *nodes.Env, id nodes.ID) {
 	if b.gone(id) {
 		b.ahead[id] = 0

@@ -94,8 +94,8 @@ func lacking(c nodes.Config, alone bool, lacks func(id, peer nodes.ID) bool) row
 //
 // Mutual exclusion: of two nodes, at most one has the permission of the other. A reply carries a permission,
 // and its sender then lacks the receiver's. A node inside has the permission of every peer, and keeps it
-// until it leaves. If both lack it, as at first, both ask, and the later request is put off. That holds for
-// any links if copies are recognized: otherwise an old request would be answered twice, and both have one.
+// until it leaves. If neither has the other's, as at first, both ask, and the later request waits. That holds
+// for any links if copies are recognized: an old request answered twice would give both a permission.
 //
 // At first nobody has a permission here, so that a node that comes up again without memory can begin in the
 // same way. That is still not safe: its next request can overtake a reply of its earlier life.

@@ -93,7 +93,7 @@ func (r *carvalhoWasteful) Request(env *nodes.Env) {
 	r.carvalhoRoucairol.Request(env)
 }
 
-// One request after another takes two messages for each peer that has entered since, N-1 on average.
+// A single request takes two messages for each peer that entered after its node's last entry: N-1 on average.
 func TestKeptPermissionsCostWhatOthersHaveTaken(t *testing.T) {
 	for _, spec := range []*row.Row{&carvalhoRoucairolRow, &singhalDynamicRow} {
 		for _, n := range []int{1, 2, 4, 9, 16} {

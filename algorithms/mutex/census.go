@@ -26,10 +26,10 @@ import (
 //     its promise. So once an epoch is complete, fewer than half of the clients can ever heed a lower one.
 //     The node that completes the higher one hears, from that node, what it knew of the lower one. Only one
 //     of two sides of a partition can complete an epoch.
-//  3. With a perfect failure detector no live node heeds an epoch any more when a higher one is complete: it
-//     has answered; or it was down, and has come up since.
+//  3. With a perfect failure detector no live node heeds an epoch any more when a higher one is complete: the
+//     node has answered the higher one, or it was down and has come up since.
 //
-// The last holds because a node that comes up again joins: it heeds nothing until all nodes that it does not
+// Item 3 holds because a node that comes up again joins: it heeds nothing until all nodes that it does not
 // suspect have answered, and they answer only nodes that they do not suspect. So either the asker of the
 // census waits for its answer, or it hears of the asker's promise. Both suspect each other only if each was
 // down in the present life of the other.
@@ -277,8 +277,8 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 	return 2*up <= env.N()
 }
 
-// No census is completed in a minority. Its nodes may go on with a token that they had when they were cut
-// off, in its epoch; a retry makes up for messages on their way.
+// No census is completed in a minority. With minorityKeeps, nodes there may go on with a token that they had
+// when they were cut off. Two retries allow for messages that are still on their way.
 var minorityKeeps, minorityWaits = &row.Minority{Within: retryTime, Keeps: true},
 	&row.Minority{Within: retryTime}
 

@@ -15,13 +15,13 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A teller takes a census each time its client asks, and lets it in when that is complete. It reports the
-// epoch that it had promised before.
+// A teller takes a census each time its client asks, and lets the client in when the census is complete. It
+// reports the epoch that it had promised before the census.
 type teller struct {
 	census census[tellerReport]
 	rule   string // that is changed; empty: none
 	prior  uint64
-	told   func(epoch, prior uint64) // of each census that is complete, and the highest prior epoch in it
+	told   func(epoch, prior uint64) // is called for each complete census; prior is the highest in its reports
 }
 
 type tellerReport struct{ Prior uint64 }
@@ -98,7 +98,7 @@ func (m *teller) tell(env *nodes.Env, complete bool) {
 }
 
 // tellers takes censuses while nodes crash and come up again, some without what they saved, messages are lost
-// and doubled, and nodes are suspected wrongly. It says what of these is not so, or how many were complete.
+// and doubled, and nodes are suspected wrongly. It returns what failed, and the number of complete censuses.
 func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, complete int) {
 	priors := map[uint64]uint64{}
 	told := func(epoch, prior uint64) {
@@ -143,12 +143,12 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 	return fault, len(priors)
 }
 
-// What is proved of censuses is so, and is not if a rule is changed.
+// The proved properties of censuses hold, and one of them fails if a rule is changed.
 func TestCensuses(t *testing.T) {
 	for _, rule := range []string{"", "no majority is waited for", "a promise is not kept",
 		"a promise is forgotten", "all take the next epoch", "who has forgotten joins at once"} {
 		fault, complete := "", 0
-		tries := uint64(3000) // a mutant is given
+		tries := uint64(3000) // the most seeds for a mutant
 		if rule == "" {
 			tries = soak.Pick[uint64](50, 300, 5000)
 		}

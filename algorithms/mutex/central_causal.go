@@ -12,10 +12,10 @@ import (
 // server is first come, first served, and not first asked, unless messages are delivered in causal order.
 //
 // With --delivery causal they are. A request names the latest request of each client that its sender knew of,
-// and the server takes it once it has taken all of them. That is causal delivery with the server as the one
-// destination, after A. Schiper, J. Eggli and A. Sandoz, "A new algorithm to implement causal ordering", WDAG
-// 1989. Further dependencies need not be named: the server takes each of the named requests after all that
-// this one names in turn.
+// and the server takes a request once it has taken all requests that it names. That is causal delivery with
+// the server as the one destination, after A. Schiper, J. Eggli and A. Sandoz, "A new algorithm to implement
+// causal ordering", WDAG 1989. Further dependencies need not be named: the server takes each of the named
+// requests after all that this one names in turn.
 //
 // A request that is lost keeps back all that depend on it.
 

@@ -38,8 +38,8 @@ func (c *causalSelfish) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	c.causalCoordinator.Receive(env, from, m)
 }
 
-// inversions counts the entries of a run that came before an entry whose request the entering client had
-// been told of when it asked. Clients tell each other that they have asked.
+// inversions counts the entries that came too early: the client had been told of a peer's request when it
+// asked, and entered before that request was served. Clients tell each other that they have asked.
 func inversions(h *history.History, n int, told uint8) (count int) {
 	heard := make([]map[nodes.ID][]int64, n) // by client: when it was told of each request of another
 	for i := range heard {
@@ -78,7 +78,7 @@ func inversions(h *history.History, n int, told uint8) (count int) {
 	return count
 }
 
-// Told of requests, clients are served before them, unless these are delivered in causal order.
+// A client may be served before requests that it was told of, unless delivery is in causal order.
 func TestRequestsAreServedInCausalOrder(t *testing.T) {
 	const n = 5
 	for delivery, served := range map[string]bool{"told": false, "causal": true} {

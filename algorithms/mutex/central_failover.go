@@ -347,7 +347,7 @@ func (f *failover) Trust(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Standing tells what is known of a coordinator that does not answer.
+// Standing tells whether we join, take a census, or suspect the coordinator.
 func (f *failover) Standing() string {
 	switch {
 	case f.joining:

@@ -20,7 +20,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// What the census itself owes, majorities and promises, is changed in TestCensuses.
+// TestCensuses has the mutants of the census itself, which change its majorities and promises.
 func failoverMutants() []mutant {
 	strict := mutantsOf[failover](&centralFailoverRow, nodes.Config{N: 3})
 	fenced := mutantsOf[failover](&centralFailoverRow, nodes.Config{N: 3, Fenced: true})
@@ -60,7 +60,7 @@ type (
 	queuedStack       struct{ queuedServer }
 )
 
-// lastFirst puts the last element in front of a queue that had so many before.
+// lastFirst moves new elements to the front of a queue; before is its length without them.
 func lastFirst[T any](queue []T, before int) []T {
 	if before >= len(queue) {
 		return queue
@@ -131,7 +131,7 @@ func (c *queuedKeeping) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	c.queuedClient.Receive(env, from, m)
 }
 
-// A client of central-queued tells a coordinator that is down from a resource that is taken.
+// A client of central-queued distinguishes a coordinator that is down from a resource that is taken.
 func TestClientsTellWhyTheyWait(t *testing.T) {
 	const asked = "turnstile schedule 1\nalgorithm central-queued\nn 3\nreq 0; req 1; req 2; "
 	for schedule, want := range map[string][]string{
@@ -191,8 +191,8 @@ func TestFenceNumbersDoNotRunOut(t *testing.T) {
 	}
 }
 
-// Nobody enters from the death of the coordinator until it is suspected, the others have been asked, and the
-// first of them is granted: T6 of the texts, outage = detection + election + rebuilding.
+// From the death of the coordinator nobody enters until it is suspected, the others have been asked, and the
+// first of them is granted: outage = detection + election + rebuilding (T6 in docs/coverage.md).
 func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 	const hop, hold = time.Millisecond, 500 * time.Microsecond
 	longest := int64(0)

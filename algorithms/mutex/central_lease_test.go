@@ -11,7 +11,7 @@ func centralLeaseMutants() []mutant {
 	c := nodes.Config{N: 3}
 	atServer := mutantsOf[leaseServer](&centralLeaseRow, c)
 	atClients := mutantsOf[leaseClient](&centralLeaseRow, c)
-	c.Fenced = true // or after a loss waits would be outside the model
+	c.Fenced = true // unfenced, the model allows no loss, so a stall after one would not count
 	atFencedServer := mutantsOf[leaseServer](&centralLeaseRow, c)
 	atFencedClients := mutantsOf[leaseClient](&centralLeaseRow, c)
 	return []mutant{

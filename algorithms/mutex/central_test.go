@@ -62,7 +62,7 @@ func (c *centralUnfair) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	c.coordinator.Receive(env, from, m)
 }
 
-// lastLast puts the element of a queue that is last behind the others.
+// lastLast moves the first element of a queue for which last is true to the end of the queue.
 func lastLast[T any](queue []T, last func(T) bool) []T {
 	if at := slices.IndexFunc(queue, last); at >= 0 {
 		queue = append(slices.Delete(slices.Clone(queue), at, at+1), queue[at])

@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A new algorithm is tested by this when it is listed: the row states its assumptions and its costs, and the
+// This file tests each algorithm that Table lists: the row states its assumptions and its costs, and the
 // simulator checks them.
 
 // seeds is how many runs a cluster of n is worth: small ones go wrong sooner, and take less time.
@@ -51,7 +51,7 @@ func configs(spec *row.Row) (all []nodes.Config) {
 	return append(all, severalUnits(spec)...)
 }
 
-// severalUnits returns the clusters with several units that a row which serves them is tried with.
+// severalUnits returns clusters whose resource has several units, if the row can serve such a resource.
 func severalUnits(spec *row.Row) (all []nodes.Config) {
 	for _, n := range []int{2, 3, 4, 5, 9} {
 		for _, units := range []int{2, 3, 5} {
@@ -64,7 +64,7 @@ func severalUnits(spec *row.Row) (all []nodes.Config) {
 	return all
 }
 
-// sizes returns how many units the requests of a run take: as many as the row lets one have.
+// sizes returns how many units a request of a run takes: from 1 to the most that the row allows.
 func sizes(spec *row.Row, c nodes.Config) workload.Take {
 	return workload.Take{Least: 1, Most: spec.Units.Takes(c.Capacity())}
 }
@@ -95,7 +95,7 @@ func saturated(row *row.Row, c nodes.Config, seed uint64) sim.Options {
 	return o
 }
 
-// judge makes a run and judges it, by the published cost as well if that is for its load.
+// judge makes a run and judges it. cost is the published cost under the load of the run, or unbounded.
 func judge(t *testing.T, o sim.Options, cost row.Range) check.Verdict {
 	t.Helper()
 	s := check.SettingOf(o.Stack)
@@ -114,8 +114,8 @@ func judge(t *testing.T, o sim.Options, cost row.Range) check.Verdict {
 	return checks.Verdict()
 }
 
-// promised is what a run is held to of the order in which requests are served: where messages take any time,
-// with much tolerance.
+// promised is the promised order of service by which a run is judged: with much tolerance where messages may
+// take any time.
 func promised(o sim.Options) check.Promise {
 	of := o.Stack.Instances()[0]
 	if o.Shaper == nil && o.FaultDriver == nil {
@@ -192,13 +192,13 @@ func TestSoundRowsStandWhatTheirModelAllows(t *testing.T) {
 	})
 }
 
-// What it needs for progress alone may be taken from it, and it stays safe.
+// A sound row stays safe without the assumptions that it needs for progress alone.
 func TestSoundRowsAreSafeWhateverStopsThem(t *testing.T) {
 	conform(t, func(t *testing.T, spec *row.Row, c nodes.Config) {
 		for seed := range seeds(c.N) {
 			o := saturated(spec, c, seed)
 			disaster(&o, spec.SafeIn(c))
-			o.Patience = 5_000 // some ask for ever, and that is not what is looked for
+			o.Patience = 5_000 // some clients wait for ever, which is no failure here
 			if v := judge(t, o, row.Unbounded(0)); v.Outcome == check.Violated {
 				t.Fatalf("%+v, seed %d: %s", c, seed, v.Reason)
 			}
@@ -206,8 +206,8 @@ func TestSoundRowsAreSafeWhateverStopsThem(t *testing.T) {
 	})
 }
 
-// seldom are seeds of runs that fail without an assumption that few runs show to be needed. They are tried
-// first.
+// seldom are seeds of runs that fail without an assumption. Without these assumptions few runs fail, so the
+// search starts at such a seed.
 var seldom = map[string]uint64{
 	"carvalho-roucairol/without no amnesia":              2_017_174,
 	"maekawa/without no amnesia":                         460,
@@ -276,8 +276,8 @@ func TestRowsCostWhatIsPublished(t *testing.T) {
 	})
 }
 
-// A row that is known to be broken is caught, for the property that it states, and keeps the others. When
-// requests come one at a time, it does what it was published to do, unless it is broken even so.
+// A row that is known to be broken fails the check that its Flaw names, and keeps the other properties. When
+// requests come one at a time, it passes all checks, unless its Flaw says Alone.
 func TestBrokenRowsAreCaught(t *testing.T) {
 	for _, row := range Table {
 		if row.Flaw == nil {
@@ -304,8 +304,8 @@ func TestBrokenRowsAreCaught(t *testing.T) {
 	}
 }
 
-// brokenIn makes a run of a broken row. It counts whether that fails as expected, and fails the test if it
-// fails otherwise.
+// brokenIn makes a run of a broken row. It returns 1 if the run fails as expected, and otherwise 0; a failure
+// that is not expected fails the test.
 func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught int) {
 	t.Helper()
 	o := saturated(spec, c, seed)
@@ -323,7 +323,7 @@ func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught 
 			caught = 1
 		case f.Check == spec.Broken().Also:
 		case spec.Broken().Check != "exclusion" || f.Check == "progress":
-			// Register and account see what exclusion sees.
+			// The checks of the register and the account detect broken exclusion, too.
 			t.Fatalf("%+v, seed %d: it fails the check of %s: %s", c, seed, f.Check, f.Says)
 		}
 	}

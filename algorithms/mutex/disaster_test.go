@@ -31,7 +31,7 @@ func besides(spec *row.Row, n int, text string) []row.Instance {
 // as its timeout, and less and less often.
 const jumpy = "heartbeat:period=2ms,timeout=4ms,adapt=2ms"
 
-// disaster adds what the assumptions in spared leave open to a run, by its seed: each fault in some seeds.
+// disaster adds to a run faults that the assumptions in spared do not exclude, each for some seeds.
 func disaster(o *sim.Options, spared nodes.Assumption) {
 	dice, of := chance.Dice(o.Seed), o.Stack.Instances()[0]
 	flip := func(count uint64) bool {
@@ -65,7 +65,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 		crash := chaos.Fault{Effect: &kill}
 		roll.Count++
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
-		// A machine that is given back less than it had is amnesic, no matter what was saved.
+		// A restart that loses state is amnesia, even if all saved state is restored.
 		forgets := spared&nodes.NoAmnesia == 0 && flip(7)
 		if forgets || flip(12) && !o.Stack.Forgets(victim, false) {
 			roll.Count = 8

@@ -18,7 +18,7 @@ func newFollower(c nodes.Config) follower {
 }
 
 // callsOption says what calls an election: a detector, or, as in the lecture notes of Temple University, a
-// client whose request is not answered in time. In that case nobody notices until somebody asks.
+// client whose request is not answered in time. Then a crash stays unnoticed until a client asks.
 var callsOption = nodes.Option{
 	Name: "calls",
 	Usage: "what calls an election, with --elect: the failure detector of a node that suspects the " +

@@ -40,8 +40,8 @@ func mutantOf(of *row.Row, rule string) *mutant {
 	return nil
 }
 
-// huntForm simulates a form without the schedule, with the faults that are in it: a mutant is caught, and
-// what is sound is not.
+// huntForm simulates a form with the faults of the schedule, but not in its order of events: the checks catch
+// a mutant, and find no fault in a sound form.
 func huntForm(t *testing.T, s *replay.Schedule, f rowtest.Form) {
 	m, seeds := mutant{spec: *f.Row, sound: f.Row}, soak.Pick[uint64](5, 20, 1000)
 	if f.Fails != "" {
@@ -65,5 +65,5 @@ func huntForm(t *testing.T, s *replay.Schedule, f rowtest.Form) {
 	}
 }
 
-// Each schedule tells what stands below it. A test with -rewrite writes that anew.
+// Each schedule, when played, tells the story below it in its file. A test with -rewrite writes the stories.
 func TestGoldensOfRows(t *testing.T) { rowtest.Goldens(t, 40, Find, form, huntForm) }

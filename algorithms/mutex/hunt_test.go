@@ -119,7 +119,7 @@ func (m mutant) options(seed uint64) sim.Options {
 		o.Workload.Hold = chance.Constant(15 * time.Millisecond)
 	}
 	network := chaos.Network{Latency: rowtest.Drawn("exponential:1ms")}
-	if m.unfair() { // overtaking is counted from 2N of the longest delay on, which must be short for that
+	if m.unfair() { // overtaking counts only 2N longest delays after a request, so delays must be short
 		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
 	}
 	var faults []chaos.Fault
@@ -154,11 +154,11 @@ func (m mutant) options(seed uint64) sim.Options {
 	return o
 }
 
-// fits reports whether a check that caught it is one that it states.
+// fits reports whether the check that caught the mutant is one that the mutant states.
 func (m mutant) fits(by string) bool { return by != "" && strings.Contains(m.fails, by) }
 
-// A hunted is a mutant, how a simulation caught it, and what an exploration found beside that: an end within
-// so many states, or nothing, since not everything shows among three nodes.
+// A hunted is a mutant, how a simulation caught it, and what an exploration found: the failed check (end)
+// after so many states, or nothing, since three nodes do not show every fault.
 type hunted struct {
 	mutant
 	catch
@@ -180,7 +180,7 @@ func (m mutant) try(seeds uint64) (h hunted, err error) {
 	return h, err
 }
 
-// caughtBy says which check caught it, and if that is not one that should.
+// caughtBy names the check that caught the mutant, and adds the expected checks if it is none of them.
 func (h hunted) caughtBy() string {
 	switch {
 	case h.by == "":
@@ -261,8 +261,8 @@ func (m mutant) explore() (by string, states uint64, err error) {
 	return "", states, nil
 }
 
-// violatedWhenPlayed returns an error if the checks of all runs do not find the explored violation when it
-// is played. They call a deadlock one of progress, and know no starvation: a schedule ends before it.
+// violatedWhenPlayed plays the schedule of an explored violation. It returns an error if the checks of runs
+// miss it. They call a deadlock one of progress, and find no starvation, since a schedule ends before it.
 func violatedWhenPlayed(x *explore.Violation) error {
 	name := strings.Replace(x.Check, replay.CheckDeadlock, "progress", 1)
 	r, err := replay.Play(x.Schedule)

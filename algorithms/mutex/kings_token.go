@@ -51,9 +51,9 @@ var kingsTokenRow = row.Row{
 // first of the queue.
 //
 // It is safe, since there is one token. But a request that reaches the old king after the token has left,
-// and the new one before it has come, is in no queue: its sender waits for ever. And a request that reaches
-// a king after its sender was served by another is queued all the same: the token comes to a node that has
-// not asked, which sends it on.
+// and the new king before the token has come, is in no queue: its sender waits for ever. And a request that
+// reaches a king after its sender was served by another is queued all the same: the token comes to a node
+// that has not asked, which sends it on.
 type kingsToken struct {
 	has    bool       // the token is here: we are king
 	wants  bool       // our client waits or is inside

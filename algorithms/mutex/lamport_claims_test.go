@@ -124,7 +124,7 @@ func TestLamportQueuesAreIdentical(t *testing.T) {
 		case l.ours.isZero():
 			handle(id, nodes.Input{Kind: nodes.Request})
 		}
-		for at := dice.IntN(n * n); at < 3*n*n; at++ { // from link to link, in any order
+		for at := dice.IntN(n * n); at < 3*n*n; at++ { // one message of each link in turn, from a random link on
 			from, to := at/n%n, at%n
 			if len(links[from][to]) == 0 {
 				continue

@@ -22,9 +22,9 @@ func TestTokenCensus(t *testing.T) {
 	}
 }
 
-// tokenFault says how the tokens of a row were not one, if they were not.
+// tokenFault runs a row and says how many tokens there were, if not always exactly one.
 func tokenFault(t *testing.T, row *row.Row, seed uint64) (fault string) {
-	holders, flying := 0, 1 // the one to be made is on its way
+	holders, flying := 0, 1 // a token that is not made yet counts as on its way
 	spec := *row
 	spec.Live &^= nodes.NoDuplication // that concerns requests: copies of a token do no harm
 	cut := runWatched(t, &spec, 5, seed, func(m nodes.Machine, _ nodes.Message, handle func()) {
@@ -50,7 +50,7 @@ func tokenFault(t *testing.T, row *row.Row, seed uint64) (fault string) {
 	return fault
 }
 
-// The core says so when a machine is sent what is not for it.
+// A node panics if it receives a message that its algorithm does not have.
 func TestUnexpectedMessagesPanic(t *testing.T) {
 	type xxAlien struct{}
 	for _, row := range Table {

@@ -148,8 +148,8 @@ func (m *majorityWasteful) Receive(env *nodes.Env, from nodes.ID, msg nodes.Mess
 	}
 }
 
-// It goes on without any minority of nodes that are idle when they crash. Without one node more it does not,
-// and neither if only a majority is asked.
+// The algorithm goes on after the crash of any minority of idle nodes. It stops after the crash of one node
+// more, and after a single crash if only a majority is asked.
 func TestMajorityGoesOnWithoutMinorities(t *testing.T) {
 	spec := majorityRow
 	spec.Live &^= nodes.NoCrash // so that a stall is a failure

@@ -26,7 +26,7 @@ func TestRowsArePlainAndUnshared(t *testing.T) {
 	}
 }
 
-// The check must see what it is there to see.
+// The check finds shared memory and a map, and accepts slices that are not shared.
 func TestSharingIsSeen(t *testing.T) {
 	shared := make([]uint64, 4)
 	for name, machine := range map[string]func(nodes.Config) nodes.Machine{
@@ -56,7 +56,7 @@ func TestSharingIsSeen(t *testing.T) {
 
 type tyList struct{ List []uint64 }
 
-// A sharer keeps what it is told of others, if so told, and enters at once.
+// A sharer enters at once. If keep is set, it keeps the slice of a message that it receives.
 type sharer struct {
 	mine []uint64
 	keep bool

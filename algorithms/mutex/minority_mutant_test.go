@@ -16,8 +16,8 @@ import (
 	"turnstile/nodes/sim"
 )
 
-// minorityMutants break what is promised of a minority: that it begins no epoch, and that its coordinator
-// serves nobody. Because of the latter, nobody enters by a census of central-failover that closes too early.
+// minorityMutants break a promise about a minority: it begins no epoch, and its coordinator serves nobody.
+// There is no mutant of central-failover whose census closes too early: by the second promise nobody enters.
 func minorityMutants() []mutant {
 	c := nodes.Config{N: 5, Fenced: true}.With("retry", "10ms")
 	patient := c.With("loss-timeout", "200ms")
@@ -39,7 +39,7 @@ type (
 	skftMinor       struct{ suzukiKasamiFT }
 )
 
-// short reports whether a census is open that lacks nobody but a majority, and closes it.
+// short closes an open census that lacks only a majority, and reports whether there was one.
 func (c *census[R]) short(env *nodes.Env) bool {
 	missing := c.missing(env)
 	if !c.open || c.joining || !missing.Empty() {

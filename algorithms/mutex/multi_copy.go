@@ -66,13 +66,12 @@ var multiCopyRow = row.Row{
 //
 // To enter, a node stamps a request with its logical clock and sends it to every peer. A peer answers at
 // once: how many copies it takes if it is inside, or waits, under an earlier stamp; otherwise 0. When a node
-// leaves, it sends word that its copies are free to all nodes that it has told of them. A node counts all M
-// copies as taken by a peer that has not answered. It enters when M less what its peers take is as much as it
-// wants.
+// leaves, it tells the nodes that it has told of its copies that these are free. A node counts all M copies
+// as taken by a peer that has not answered. It enters when M less what its peers take is as much as it wants.
 //
 // No more than M copies are taken. Take the request with the latest stamp inside. Each other node inside has
-// answered it; not before it made its own request, which would be the later one then. So it has answered how
-// many copies it takes, and they count until it leaves.
+// answered this request, and made its own earlier: otherwise its own would be the later one. So it has
+// answered how many copies it takes, and they count until it leaves.
 //
 // A large request does not starve: a node that asks after it has heard of the request leaves it the copies
 // that it wants. So the request waits only for nodes that were before it when they answered, and these leave.

@@ -24,7 +24,7 @@ type mutant struct {
 	spec  row.Row
 	fails string // the check that catches it, or several: exclusion, progress, capacity, identities, panic
 
-	// Where it fails. The sound algorithm does not, there.
+	// The conditions under which the mutant fails, and the sound algorithm does not.
 	config   nodes.Config
 	copies   bool          // messages arrive twice
 	restarts bool          // nodes crash and come up again
@@ -83,7 +83,7 @@ func (m mutant) unfair() bool { return m.fails == "fairness" }
 // wasteful has a mutant serve one request at a time, and so many that one of them wastes a message.
 func (m mutant) wasteful() mutant { m.alone = true; return m.after(150) }
 
-// tired is the timer of a node that waits no longer than it may have to, and takes slow peers for gone.
+// tired is the timer of a node that waits only for a short time, and then asks again or waits no more.
 var tired = nodes.Timer{Kind: 1}
 
 const tiredAfter = 5 * time.Millisecond
@@ -167,7 +167,7 @@ func TestMutantsDiffer(t *testing.T) {
 }
 
 // A counter that misses all messages of one kind, at senders and receivers alike, violates the identities of
-// message counts. FAILED and PLACE have no identity: their number depends on the order of requests.
+// message counts. FAILED, PLACE and FREED have only upper bounds: the order of requests decides their number.
 func TestUncountedKindsAreNoticed(t *testing.T) {
 	for _, row := range Table {
 		m := mutant{sound: row, spec: *row, config: nodes.Config{N: 4}}

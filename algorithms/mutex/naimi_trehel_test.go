@@ -74,8 +74,8 @@ func (t *naimiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	t.naimiTrehel.Receive(env, from, m)
 }
 
-// One request at a time, the fathers are all there is to Naimi-Trehel; over all nodes alike, an entry takes
-// 1 + 1/2 + ... + 1/(n-1) messages on average.
+// If requests come one at a time, the fathers alone decide what an entry costs; if all nodes ask equally
+// often, it takes 1 + 1/2 + ... + 1/(n-1) messages on average.
 func TestNaimiTrehelCostsTheHarmonicNumber(t *testing.T) {
 	for n, want := range map[int]float64{1: 0, 2: 1, 4: 1.8333, 5: 2.0833, 9: 2.7179, 16: 3.3182, 32: 4.0272} {
 		account, sum := reversals(n), 0

@@ -15,7 +15,7 @@ import (
 	"turnstile/nodes/sim"
 )
 
-// lockOf is a lock as porcupine knows it: its holder. In an operation a client locks or unlocks it.
+// lockOf is porcupine's model of a lock. Its state is the holder; an operation locks or unlocks it.
 var lockOf = porcupine.Model{
 	Init: func() any { return nodes.None },
 	Step: func(state, input, _ any) (bool, any) {
@@ -64,11 +64,11 @@ func lockOperations(h *history.History) (all []porcupine.Operation) {
 	return all
 }
 
-// A lockTally is how often both judges have said so of runs.
+// A lockTally counts histories: by what porcupine and the check say of them, and by what happens in them.
 type lockTally struct{ violated, valid, crashed, revoked, open, fenced int }
 
-// compare has both judge a history. Porcupine is not asked where fence numbers decide, nor where the check
-// does not know, which is an error.
+// compare has the check and porcupine judge a history. Porcupine is not asked if fence numbers decide or
+// there are several units, nor if the check is inconclusive, which is an error.
 func (n *lockTally) compare(t *testing.T, what string, h *history.History, s check.Setting) {
 	t.Helper()
 	v := check.Judge(h, s)
@@ -119,8 +119,8 @@ func (n *lockTally) count(h *history.History) {
 	n.crashed, n.revoked, n.open = n.crashed+crashed, n.revoked+revoked, n.open+min(1, len(inside))
 }
 
-// lateExit returns a history in which one of the last exits is late: it comes so long after the next entry of
-// another client, which may be negative. It returns nil if nobody enters after such an exit.
+// lateExit returns a history in which the last exit of a client comes at the next entry of another client,
+// plus by in nanoseconds (perhaps negative). It returns nil if nobody enters after such an exit.
 func lateExit(of *history.History, by int64) *history.History {
 	h := &history.History{Events: slices.Clone(of.Events), Logs: of.Logs}
 	for i := range h.Events {
@@ -168,8 +168,8 @@ func leaseLost(of *history.History) *history.History {
 	return h
 }
 
-// Of exclusion the checks say what porcupine says, which knows nothing of them: of runs of sound rows, with
-// disasters and without, of broken rows, of mutants, and of runs in which an exit is late by a nanosecond.
+// About exclusion the check agrees with porcupine, an independent judge: on runs of sound rows, with and
+// without disasters, of broken rows and mutants, and on runs with an exit moved to within 1 ns of an entry.
 func TestPorcupineAgreesAboutExclusion(t *testing.T) {
 	var n lockTally
 	judged := func(what string, o sim.Options) {

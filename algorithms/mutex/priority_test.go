@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// byClock numbers them by a clock.
+// byClock numbers its requests by a logical clock, and not by how many it has made.
 type byClock struct{ ricartRanked }
 
 func (b *byClock) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

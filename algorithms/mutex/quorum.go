@@ -17,9 +17,9 @@ import (
 //     every number mod n is a difference of two members. Then i and j meet: j-i is some d-e, so
 //     i+d = j+e. For any n, about √(1.5n) nodes. It is the default, since it is never larger.
 //   - "plane": the lines of a finite projective plane, in which any two lines meet in exactly one node. They
-//     are the cyclic quorums of K nodes for n = K(K-1)+1, where each number mod n is one difference only (J.
-//     Singer, 1938). No quorums can be smaller. But if the shared node forgets that it has lent its vote,
-//     both get it. Quorums of a grid share two nodes.
+//     are the cyclic quorums of K nodes for n = K(K-1)+1, where each number mod n but 0 is the difference of
+//     one pair only (J. Singer, 1938). No quorums can be smaller. But if the one node that two quorums share
+//     forgets that it has lent its vote, both nodes that ask get it. Quorums of a grid share two nodes.
 const (
 	gridQuorums   = "grid"
 	cyclicQuorums = "cyclic"
@@ -121,7 +121,7 @@ func gridSide(n int) int { return int(math.Sqrt(float64(n))) }
 
 // differenceCover returns a set such that every number mod n is a difference of two members.
 func differenceCover(n int) []nodes.ID {
-	// The cases have one member fewer than the rulers below. The cases for 3, 21, 31, 57, 73, 91 and 133 are
+	// The cases have fewer members than the rulers below. The cases for 3, 21, 31, 57, 73, 91 and 133 are
 	// perfect difference sets: any two quorums meet in one node, and no quorums can be smaller.
 	switch n {
 	case 1:

@@ -58,7 +58,7 @@ func shared(q, r nodes.Set) (count int) {
 	return count
 }
 
-// There are planes of these sizes up to 200, and their quorums have K nodes if n is K(K-1)+1.
+// The option offers planes of these sizes up to 200; their quorums have K nodes if n is K(K-1)+1.
 func TestPlanes(t *testing.T) {
 	sizes := map[int]int{1: 1, 3: 2, 7: 3, 13: 4, 21: 5, 31: 6, 57: 8, 73: 9, 91: 10, 133: 12}
 	for n := 1; n <= 200; n++ {
@@ -92,8 +92,8 @@ func TestQuorumSizes(t *testing.T) {
 	}
 }
 
-// In a grid of two rows whose nodes do not ask themselves, or of two nodes, some quorums do not meet: which
-// shows that the check above can fail. In larger ones they do.
+// If nodes do not ask themselves, some quorums do not meet in a grid of two rows, or of two nodes. In the
+// other grids here they all meet.
 func TestGridsWithoutOneself(t *testing.T) {
 	for _, grid := range []struct {
 		rows, columns int

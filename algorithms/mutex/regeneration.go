@@ -12,9 +12,9 @@ type regeneratedToken struct{ Epoch, Sent, Grants uint64 } // in its epoch: how 
 // for long, that goes on under the new epoch; otherwise it makes one. A node that has promised an epoch
 // drops tokens of lower ones. It keeps its own, unused, until it is given the epoch or a later token comes.
 //
-// An epoch has one token: one node completes its census, and gives it once, to one node, which takes it
-// once, since its own token is of that epoch then. Copies are dropped, as they were sent no more often than
-// the last token that a node had.
+// An epoch has one token: one node completes its census, and gives the epoch once, to one node. That node
+// takes the epoch once, since its own token is of that epoch afterwards. Copies are dropped, as they were
+// sent no more often than the last token that a node had.
 //
 // With a perfect failure detector only one token can be used. When an epoch is complete no live node heeds
 // lower ones (census, 3), so a token of a lower epoch, here or on its way, is of no use. Nor is any node

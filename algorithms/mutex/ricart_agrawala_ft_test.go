@@ -146,8 +146,8 @@ func long(c nodes.Config, seed uint64, hold time.Duration, faults ...chaos.Fault
 	return o
 }
 
-// Nobody is let in twice where one message in five is lost (J30). A round trip fails with probability 0.36,
-// and twenty in a row with 1e-9.
+// No request is granted twice though one message in five is lost (J30 in docs/coverage.md). A round trip
+// fails with probability 0.36, and twenty in a row with 1e-9.
 func TestRetriesStandHeavyLoss(t *testing.T) {
 	for _, nack := range []string{nackOnRetry, nackAtOnce} {
 		for seed := range soak.Pick[uint64](10, 100, 1000) {
@@ -164,8 +164,8 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 	}
 }
 
-// A peer that is inside for ten times as long as it takes to give up one that is silent, and answers probes,
-// is not given up (J31).
+// A peer that answers probes is not given up (J31), though it is inside for ten times as long as it takes to
+// give up a silent peer.
 func TestWhoAnswersProbesIsNotGivenUp(t *testing.T) {
 	c := nodes.Config{N: 4}.With("retry", "10ms")
 	silence := time.Duration(triesOf(c)+1) * c.Duration(retryOption)

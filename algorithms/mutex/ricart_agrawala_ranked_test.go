@@ -72,7 +72,7 @@ func (r *rankedAnyReply) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	r.ricartRanked.Receive(env, from, m)
 }
 
-// rankedChanging takes an entry back while it waits: it has sent one number, and compares another.
+// While it waits, a node compares requests with a number lower by one than the number that it has sent.
 func (r *rankedChanging) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	ours := r.ours
 	if _, waits := r.waits(from, m); waits && ours.Clock > 1 {
@@ -103,8 +103,8 @@ func (r *rankedEarly) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// Of the rules as printed, which say no more than that requests of higher priority are replied to, any
-// priority but that of stamps lets two in, over FIFO links too.
+// By the rules as printed, a waiting node just replies to requests of higher priority. Then any priority but
+// that of stamps lets two in, even over FIFO links.
 func TestPrintedPrioritiesLetTwoIn(t *testing.T) {
 	for _, value := range priorityOption.Values[1:] {
 		for _, m := range ricartRankedMutants() {
@@ -124,8 +124,8 @@ func TestPrintedPrioritiesLetTwoIn(t *testing.T) {
 	}
 }
 
-// Two rules of different nodes for whose request comes first agree: of two requests one does, and each number
-// that a node takes is higher than its last.
+// Each priority puts requests of different nodes in an order: one of two comes first. Each number that a node
+// takes is higher than its last.
 func TestPrioritiesOrderRequests(t *testing.T) {
 	for p := byStamp; p <= byLongestAgo; p++ {
 		for a := range uint64(3) {

@@ -152,9 +152,9 @@ func TestViewsCostNoMessages(t *testing.T) {
 	}
 }
 
-// Every order of so many events, with a crash and a wrong suspicion, breaks nothing: strictly, as far as
-// detectors are right, and what is written at a resource that demands fence numbers in any case. That is not
-// all of any space: with two nodes it has more than 21 million states.
+// No order of at most depth events, with a crash and a wrong suspicion, breaks exclusion: without fence
+// numbers as long as detectors are right, and with fence numbers in any case. These events reach only a part
+// of the states: with two nodes there are more than 21 million.
 func TestViewsAreExplored(t *testing.T) {
 	for _, test := range []struct {
 		nodes, depth int

@@ -135,7 +135,7 @@ func (s *skftPatient) Timeout(env *nodes.Env, t nodes.Timer) {
 
 func (s *skftOnce) Timeout(*nodes.Env, nodes.Timer) {}
 
-// Suspect forgets that at once, except for a census.
+// Suspect forgets the suspicion as soon as an open census has counted it.
 func (s *skftDeaf) Suspect(env *nodes.Env, peer nodes.ID) {
 	s.suzukiKasamiFT.Suspect(env, peer)
 	s.census.suspected.Remove(peer)

@@ -40,7 +40,7 @@ func suzukiMutants() []mutant {
 }
 
 type (
-	suzukiIdle      struct{ suzukiPrinted } // that rule alone as it is printed
+	suzukiIdle      struct{ suzukiPrinted } // only its handling of requests is as printed
 	suzukiSearching struct{ suzukiPrinted }
 	suzukiUnnoted   struct{ suzukiKasami }
 	suzukiGenerous  struct{ suzukiKasami }
@@ -133,7 +133,7 @@ var (
 		func(s suzukiKasami) nodes.Machine { return &suzukiRetrying{suzukiKasami: s, exact: true} }))
 )
 
-// askingMore is a variant that asks again, which is a message more.
+// askingMore returns a variant without bounds on messages, since its nodes ask again.
 func askingMore(v row.Row) row.Row {
 	more := *v.Mutex
 	more.Identities, more.Exact = more.Identities[1:], nil
@@ -143,7 +143,7 @@ func askingMore(v row.Row) row.Row {
 }
 
 // suzukiRetrying is the algorithm of Suzuki and Kasami by nodes that ask again when they wait for long; once,
-// so that there is an end to explore. It stands that if the request keeps its number, or if all higher
+// so that there is an end to explore. Nobody waits for ever if the request keeps its number, or if all higher
 // numbers count as asking.
 type suzukiRetrying struct {
 	suzukiKasami

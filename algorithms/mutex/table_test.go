@@ -24,7 +24,7 @@ func TestTableIsFilledIn(t *testing.T) {
 	}
 }
 
-// Options can be flags and columns, have a value if none is given, and mean one thing by one name.
+// Option names can be flags and columns, defaults are valid values, and one name has one meaning in all rows.
 func TestOptions(t *testing.T) {
 	usage := map[string]string{}
 	for _, spec := range Table {
@@ -81,7 +81,7 @@ func TestIdentitiesNameKinds(t *testing.T) {
 	}
 }
 
-// A value of an option that would make no sense is refused, with what would be right. Empty: it is taken.
+// Wrong values of options are refused, and the error names right ones. If says is empty, the value is right.
 func TestOptionsAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		row           *row.Row

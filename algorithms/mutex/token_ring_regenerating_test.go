@@ -2,7 +2,7 @@ package mutex
 
 import "turnstile/nodes"
 
-// impatientRing takes tokens for lost that are slow.
+// impatientRing has timeouts so short that nodes take a slow token for lost.
 var impatientRing = nodes.Config{N: 3}.With("loss-timeout", "4ms").With("retry", "3ms")
 
 func regeneratingMutants() []mutant {
@@ -124,7 +124,7 @@ func (r *regeneratingOnce) Timeout(env *nodes.Env, t nodes.Timer) {
 	}
 }
 
-// Suspect forgets that at once, except for a census.
+// Suspect forgets the suspicion as soon as an open census has counted it.
 func (r *regeneratingDeaf) Suspect(env *nodes.Env, peer nodes.ID) {
 	r.tokenRingRegenerating.Suspect(env, peer)
 	r.census.suspected.Remove(peer)

@@ -10,8 +10,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// variants are sound forms of algorithms of the table that are no rows of it: what a mutant is made from, or
-// a schedule compared with, where the row does not have the rule in question.
+// variants are sound forms of algorithms in Table, but no rows of Table. If a row lacks the rule in question,
+// a mutant is made from a variant, or a schedule is compared with it.
 var variants = []*row.Row{&lamportSavingRow, &ricartSavingRow, &suzukiRetryingRow,
 	&suzukiRepeatingRow, &suzukiSavingRow, &suzukiModuloRow}
 

@@ -21,7 +21,7 @@ type watched struct {
 	around  observer
 }
 
-// An observer is given the machine, the message that it receives, if it does, and what it is to call once.
+// An observer gets the machine, the message that the machine receives (or nil), and the handler to call once.
 type observer func(m nodes.Machine, received nodes.Message, handle func())
 
 func (w *watched) Start(env *nodes.Env) {

@@ -10,8 +10,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// An owner serves one variable. With each request it reads that of node 1 anew, or writes how often it has
-// asked there.
+// An owner serves one variable. At each request it reads the variable of node 1, or writes into it how many
+// requests it has had.
 type owner struct {
 	memory register.Memory
 	client register.Client
@@ -50,7 +50,7 @@ func owners(writes bool) *row.Row {
 			{Zero: register.Written{}}}}}
 }
 
-// node returns a node of such a row that has started, in its life of that number.
+// node returns a node of the row owners that has started, in the life with the given number.
 func node(writes bool, id nodes.ID, life uint32) *nodes.Node {
 	n := nodes.NewNode(rowtest.StackOf(owners(writes), nodes.Config{N: 2}).Stack, id, life, nil)
 	if life == 0 {
@@ -99,8 +99,8 @@ func TestReadsOverlapWrites(t *testing.T) {
 	}
 }
 
-// A write that comes late, or twice, does not undo a later one; one of the next life is later. It is
-// acknowledged all the same.
+// A write that comes late, or twice, does not undo a later write. A write of the writer's next life counts as
+// later. Every write is acknowledged, also if it has no effect.
 func TestLateWritesAreNotDone(t *testing.T) {
 	writer, server := node(true, 0, 0), node(false, 1, 0)
 	one, two := access(writer), access(writer)

@@ -115,7 +115,7 @@ func TestBrokersPassOn(t *testing.T) {
 	}
 }
 
-// One link keeps its order and loses nothing, with messages of different sizes and broadcasts among them.
+// All messages of one client to another arrive, in order, with different sizes and broadcasts among them.
 func TestBrokersKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	b := launchBrokers(t, 3, launchProxies(t))
@@ -185,18 +185,18 @@ func TestNothingPassesACut(t *testing.T) {
 		}
 	}
 	cut(1, [2]int{0, 1}, [2]int{0, 2})
-	routed() // as many as are left
+	routed() // only the route between 1 and 2 is left
 	expect(t, conns, subs, 0, 1, 1)
-	for range soak.Pick(0, 5, 240) { // they try once a second or more
+	for range soak.Pick(0, 5, 240) { // brokers try to open routes at least once a second
 		time.Sleep(500 * time.Millisecond)
 		expect(t, conns, subs, 0, 1, 1)
 	}
-	cut(2, [2]int{1, 2}) // each on its own
+	cut(2, [2]int{1, 2}) // now each broker is alone
 	expect(t, conns, subs, 0, 1, 2)
-	// That takes a second. Brokers pass on only messages of clients, so nothing passes two routes.
+	// Routes take a second to open. Brokers forward only messages of clients, so no message takes two routes.
 	heal(1)
 	routed()
-	if err := b.AwaitSubscriptions(t.Context(), []int{3, 2, 2}); err != nil { // that are within reach
+	if err := b.AwaitSubscriptions(t.Context(), []int{3, 2, 2}); err != nil { // subscriptions within reach
 		t.Fatal(err)
 	}
 	for _, pair := range [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}} {
@@ -204,7 +204,7 @@ func TestNothingPassesACut(t *testing.T) {
 			t.Errorf("no message from %d to %d passes", pair[0], pair[1])
 		}
 	}
-	for i := range soak.Pick(1, 3, 60) { // it took them a second, in which nobody told 2 how to get to 1
+	for i := range soak.Pick(1, 3, 60) { // broker 0, which reaches both, must not tell 2 how to reach 1
 		if i > 0 {
 			time.Sleep(500 * time.Millisecond)
 		}
@@ -247,7 +247,7 @@ func TestBrokerComesBack(t *testing.T) {
 	for _, count := range []int{1, 3} {
 		b := launchBrokers(t, count, &Proxies{})
 		token := b.Token()
-		for _, i := range []int{count - 1, 0} { // the last opens its own routes, and others open the first's
+		for _, i := range []int{count - 1, 0} { // the last opens all its routes; the others open the routes of 0
 			p, url := b.Process(i), b.URL(i)
 			if err := b.Kill(i); err != nil {
 				t.Fatal(err)

@@ -12,6 +12,6 @@
 // [CheckLimits] checks before a run whether the limits of the machine are high enough, and [ReadUsage]
 // returns the CPU time that processes have used.
 //
-// This package knows no algorithm, no plan and no history: package trial decides which process is killed
-// when, and records it.
+// This package does not decide which process is killed when, and records no events: package trial does
+// both.
 package cluster

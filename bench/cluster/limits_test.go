@@ -77,7 +77,7 @@ func TestThreadsOf(t *testing.T) {
 		"1/status":     status("0\t0\t0\t0", "3"),
 		"20/status":    status("7\t7\t7\t7", "4"),
 		"2/status":     status("7\t7\t7\t7", "8"),
-		"30/status":    status("7\t0\t0\t0", "16"), // it runs a program that is setuid
+		"30/status":    status("7\t0\t0\t0", "16"), // a process with a setuid program
 		"31/status":    status("0\t7\t7\t7", "32"),
 		"40/status":    {Data: []byte("Uid:\n")}, // cut off
 		"50/stat":      {},                       // it has just ended

@@ -156,7 +156,7 @@ func TestPortIsHeld(t *testing.T) {
 		if err := broker.CanListenAt(broker.Address(p.Number)); !errors.Is(err, syscall.EADDRINUSE) {
 			t.Errorf("somebody listens, and the error is %v", err)
 		}
-		(<-accepted).Close() // first: so the port is in TIME_WAIT
+		(<-accepted).Close() // this side closes first, so the port is in TIME_WAIT
 		l.Close()
 		conn.Close()
 	}

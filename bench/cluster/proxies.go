@@ -242,7 +242,7 @@ type AnswerFault struct {
 	Nth uint64            `json:"nth"`
 	Of  map[string]string `json:"of"` // name of the client of each proxy, by name of the proxy
 	// Close closes the connection in place of the answer. Otherwise the client receives nothing more on that
-	// connection until the fault is healed, which closes it.
+	// connection, and the proxy closes the connection once the fault is healed.
 	Close bool `json:"close,omitempty"`
 
 	losses map[string]*answerLoss // by client: how the fault affects the client

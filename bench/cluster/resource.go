@@ -80,7 +80,7 @@ func (r *Resource) TakeOut(ctx context.Context, id nodes.ID, incarnation uint32)
 	return r.worker.Ask(ctx, resourceOrder{TakeOut: &takenOut{id, incarnation}}, nil)
 }
 
-// Look returns the progress of a run that ends by entries.
+// Look returns the progress of a run that ends after a number of entries.
 func (r *Resource) Look(ctx context.Context) (t host.Tickets, err error) {
 	err = r.worker.Ask(ctx, resourceOrder{Look: true}, &t)
 	return t, err

@@ -18,7 +18,7 @@ type Usage struct {
 	own    time.Duration // CPU time of this process and the nodes
 	broker time.Duration // CPU time of the processes that carry the messages
 	known  bool          // own and broker are known
-	cpus   int           // how many CPUs of other machines the field all includes
+	cpus   int           // number of CPUs of other machines, whose ticks Add has added to all
 }
 
 // Add adds the ticks of another machine.
@@ -28,8 +28,8 @@ func (u *Usage) Add(busy, all uint64, cpus int) {
 	u.cpus += cpus
 }
 
-// ReadUsage reads the CPU time used so far. The brokers are all processes that carry or carried the run's
-// messages, unless an external server does.
+// ReadUsage reads the CPU time used so far. The brokers are all processes of the run that carry messages or
+// have carried them; an external server is not among them.
 func ReadUsage(brokers, nodes []Process) Usage {
 	u := Usage{at: time.Now(), all: readTicks()}
 	u.own, u.known = proc.CPUTime(os.Getpid())
@@ -52,7 +52,7 @@ func ReadUsage(brokers, nodes []Process) Usage {
 type Shares struct {
 	Own    float64 // share of the nodes and the orchestrator
 	Broker float64 // share of the run's own brokers and proxies
-	Others float64 // share of all others, relative to the CPUs that the run may run on, even under a quota
+	Others float64 // share of other processes, relative to the CPUs that the run may run on, even under a quota
 	Busy   float64 // used share of the CPUs that the run may use, or of its quota: the greater of the two
 	// BrokerCPU is the CPU time of the brokers and proxies, relative to one CPU.
 	BrokerCPU float64

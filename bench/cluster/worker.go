@@ -96,7 +96,7 @@ func (w *Worker) Ask(ctx context.Context, order, result any) error {
 	return json.Unmarshal(a.Answer, result)
 }
 
-// await waits for the answer to the latest question, including one from a worker that has ended since.
+// await waits for the answer to the latest question. It finds the answer even if the worker has ended since.
 func (w *Worker) await(ctx context.Context) (answer, error) {
 	late := time.After(w.limit)
 	for {

@@ -170,7 +170,7 @@ func (s *selection) apart(columns []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// pair makes the pairs: of one side, the first group with each other one; of two sides, the groups that have
+// pair makes the pairs: of one side, the first group with each later group; of two sides, the groups with
 // the same values in the given columns.
 func (c *Comparison) pair(s *selection, apart []string) error {
 	var order []string

@@ -98,13 +98,13 @@ func TestGroupsByAlgorithm(t *testing.T) {
 		!slices.Equal(c.Differ[0].Values, []string{"star", "(none)", "(none)", "(none)"}) {
 		t.Errorf("the values are not in the order of the groups, the baseline first: %v, %v", c.Differ, err)
 	}
-	set.Trials = set.Trials[8:] // the first is the baseline
+	set.Trials = set.Trials[8:] // without ricart-agrawala; the first group left is the baseline
 	if c, err = Compare(Request{By: "algorithm"}, set); err != nil || c.Lines[0].Baseline != "raymond" {
 		t.Errorf("against %s: %v", c.Lines[0].Baseline, err)
 	}
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) < 1e-6 } // as figures are rounded
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-6 } // figures are rounded
 
 func busy(t *Trial) { t.CPUBusy = figure.Number(0.95) }
 
@@ -388,7 +388,7 @@ func trialsAt(rates ...float64) (all []Trial) {
 	return all
 }
 
-// Neighbours tie unless they differ; what cannot be ranked comes last.
+// Neighbouring groups tie unless a difference is shown; groups that cannot be ranked come last.
 func TestRank(t *testing.T) {
 	fast := trialsAt(110, 111, 112, 113, 114, 115)
 	same := trialsAt(109, 110.5, 111.5, 112.5, 113.5, 114.5)

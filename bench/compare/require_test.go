@@ -30,7 +30,7 @@ func TestRequirements(t *testing.T) {
 		text    string
 		figures []figure.Figure
 		want    check.Outcome
-		says    string // if it is not met
+		says    string // text if the requirement is not met; empty: it is met
 	}{
 		{"wait_us_p99<50ms", []figure.Figure{n(49_999), n(3)}, valid, ""},
 		{"wait_us_p99<50ms", []figure.Figure{n(1), n(50_000)}, violated, "it is 50000 us in trial 2"},
@@ -76,7 +76,7 @@ func TestABrokenPromiseFails(t *testing.T) {
 	}
 	for _, c := range []struct {
 		a, b func(t *Trial)
-		wait float64 // of b, beside 100
+		wait float64 // mean wait of b; the mean wait of a is 100
 		want check.Outcome
 		says string
 	}{
@@ -101,7 +101,7 @@ func TestABrokenPromiseFails(t *testing.T) {
 	}
 }
 
-// How much worse a group is counts from the end of the interval that favours it.
+// The end of the interval that favours a group decides how much worse the group counts.
 func TestTheBestEndCounts(t *testing.T) {
 	for _, c := range []struct {
 		metric    results.Column

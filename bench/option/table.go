@@ -53,7 +53,7 @@ type Column struct {
 	Name, Unit string
 	Is         string // meaning of a cell
 	Empty      string // meaning of an empty cell; empty: no cell is empty
-	All        bool   // all runs have the cell, even if the option is for some only
+	All        bool   // all runs have the cell, even if only some runs have the option
 	// Cell returns the cell of a run: a string, a bool or a figure.Figure. Real is set for runs of processes. If
 	// Cell is nil, the cell is the value as text.
 	Cell func(r *Run, real bool) any

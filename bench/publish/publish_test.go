@@ -28,7 +28,7 @@ import (
 	"turnstile/results"
 )
 
-// stored makes a set of two simulated runs, one of them with a fault, and returns it.
+// stored makes a set of three simulated runs, one of them with a fault, and returns it.
 func stored(t *testing.T) *results.Set {
 	t.Helper()
 	root := t.TempDir()
@@ -228,11 +228,11 @@ func TestNewDigestsHideNoContradiction(t *testing.T) {
 	}
 }
 
-// The cells and lines of a run with renewed digests are compared with each other.
+// The cells and lines in the files of a run are compared with each other.
 func TestFilesThatContradictEachOther(t *testing.T) {
 	folder := filepath.Join(published(t, false), results.PublishedRuns, "run-1")
 	for _, c := range []struct {
-		file, column string // of the first row; empty: a text is replaced
+		file, column string // column whose cell in the first row changes; empty: a text changes
 		was, is      string
 		says         string
 	}{

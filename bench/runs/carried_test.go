@@ -44,14 +44,14 @@ func complete(t *testing.T, o bench.Options) *Run {
 	return r
 }
 
-// A run names the faults of connections, brokers and routes that lost messages. No algorithm is found
+// A run attributes lost messages to its faults of connections, brokers and routes. No algorithm is found
 // violated for failures outside its model, and all faults are healed at the end.
 func TestTheTransportSuffers(t *testing.T) {
 	for i, test := range []struct {
 		name    string
 		faults  []string
 		brokers int
-		never   bool // it loses nothing, so that the run is valid
+		never   bool // the faults lose no message, so that the run is valid
 	}{
 		{"lag", []string{"lag: 1, by: 20ms, at: 50ms, for: 100ms"}, 1, true},
 		{"throttle", []string{"throttle: all, to: 20KB, at: 50ms, for: 100ms"}, 1, true},
@@ -72,7 +72,7 @@ func TestTheTransportSuffers(t *testing.T) {
 			t.Run(test.name+" "+algorithm, func(t *testing.T) {
 				t.Parallel()
 				o := suffering(t, algorithm, test.brokers, test.faults...)
-				if test.never { // it goes on after the heal, however late that is
+				if test.never { // the run goes on after the heal, however late the heal is
 					o.Warmup, o.Duration, o.Entries = 0, 0, 300
 					o.Workload.Hold = chance.Constant(time.Millisecond)
 				}
@@ -101,7 +101,7 @@ func TestTheTransportSuffers(t *testing.T) {
 	}
 }
 
-// A trial that stalls leaves brokers and proxies to the next trial without faults.
+// If a trial stalls, its faults do not act on the brokers and proxies in the next trial.
 func TestTrialsDoNotInheritFaults(t *testing.T) {
 	t.Parallel()
 	o := suffering(t, "ricart-agrawala", 1, "lag: 1, by: 1ms", "loss: 100%, at: 10ms")
@@ -123,7 +123,7 @@ func TestEachNetworkHasABrokerOfItsOwn(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		faults []string
-		lost   bool // with the broker, for sure
+		lost   bool // messages are surely lost with the broker
 	}{
 		{"the first is dead", []string{"kill: broker 0, at: 100ms, for: 700ms"}, true},
 		{"the second is dead, and the leader", []string{

@@ -24,12 +24,12 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A run over several hosts is judged, and takes as many messages, as one on this machine.
+// A run over several hosts is valid, and takes as many messages per entry as a run on this machine.
 func TestRunsOverAgents(t *testing.T) {
 	for name, test := range map[string]struct {
 		options  bench.Options
 		change   func(*bench.Options)
-		messages string // per entry; empty: that depends
+		messages string // messages per entry; empty: not checked
 	}{
 		"two trials": {benchtest.OverHosts("ricart-agrawala", 6, 3), func(o *bench.Options) { o.Trials = 2 }, "10"},
 		"one request at a time": {benchtest.OverHosts("ricart-agrawala", 4, 2), func(o *bench.Options) {
@@ -40,7 +40,7 @@ func TestRunsOverAgents(t *testing.T) {
 			o.Workload = workload.Workload{Load: workload.Campaign}
 		}, ""},
 		"a node that is killed": {benchtest.OverHosts("ricart-agrawala-ft", 4, 2), func(o *bench.Options) {
-			o.Duration = time.Second // or on a slow machine nobody enters meanwhile
+			o.Duration = time.Second // a shorter run on a slow machine may have no entry
 			o.Faults = []chaos.Fault{benchtest.Faulty(t, "kill: 1, at: 50ms, for: 100ms")}
 			o.Detector = "heartbeat:period=10ms,timeout=400ms"
 		}, ""},
@@ -72,10 +72,10 @@ func TestRunsOverAgents(t *testing.T) {
 	}
 }
 
-// Each fault of a run on one machine has the same effect in a run over hosts: one plan and one seed give one
-// verdict and, if nothing is lost, as many messages per entry.
+// Each fault of a run on one machine has the same effect in a run over hosts: under the same plan and seed,
+// neither run is violated and, if no message is lost, both take the same number of messages per entry.
 func TestFaultsOverHosts(t *testing.T) {
-	never := []struct { // that lose nothing
+	never := []struct { // faults that lose no message
 		fault, messages string
 	}{
 		{"delay: 2ms, at: 20ms, for: 80ms", "6"},
@@ -160,7 +160,7 @@ func dealtOut(t *testing.T, fault string) bench.Options {
 }
 
 // A run over hosts records how many hosts it had and which node was on which, and its faults name the nodes.
-// It is the same run as one whose plan names the nodes.
+// A plan that names a host makes the same run as a plan that names the nodes on it.
 func TestPlacesOfRuns(t *testing.T) {
 	t.Parallel()
 	spec, err := mutex.Find("ricart-agrawala")
@@ -251,7 +251,7 @@ func TestHostsAreNamed(t *testing.T) {
 	}
 }
 
-// If regions are hosts, they delay messages by the places of nodes.
+// If regions are sets of hosts, each node is in the region of its host.
 func TestRegionsOfHostsInARun(t *testing.T) {
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Several processes may ask a run for faults, for their state and for their heal at the same time, from its
-// first moment to its last.
+// Several processes may inject faults into a run and heal them at the same time, from the beginning of the
+// measurement until the run takes no more faults.
 func TestManyAskARun(t *testing.T) {
 	t.Parallel()
 	spec, err := mutex.Find("ricart")
@@ -59,7 +59,7 @@ func TestManyAskARun(t *testing.T) {
 	}
 }
 
-// askForFaults injects faults into a run as long as it takes some, and returns how many it took.
+// askForFaults injects faults into a run until the run refuses more for good, and returns how many it took.
 func askForFaults(t *testing.T, folder string) (injected int) {
 	c, err := control.Dial(folder)
 	if err != nil {
@@ -90,8 +90,8 @@ func askForFaults(t *testing.T, folder string) (injected int) {
 	}
 }
 
-// An injected fault of the leader hits the node that leads already, with an election and with an elector
-// beside the algorithm.
+// An injected fault of the leader hits the node that already leads, both in a run about leaders and in a run
+// with an elector beside the algorithm.
 func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 	elect, follow := option.Defaults(), option.Defaults()
 	elect.Algorithm, elect.Workload = "raft-election", workload.Workload{Load: workload.Campaign}
@@ -107,7 +107,7 @@ func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 			}
 			setup, once := setup(t), new(sync.Once)
 			setup.Progress = func(p Progress) {
-				if p.Phase == "measuring" && p.Elapsed > 500*time.Millisecond { // somebody leads by now, and goes on to
+				if p.Phase == "measuring" && p.Elapsed > 500*time.Millisecond { // by now a node leads, and keeps leading
 					once.Do(func() { go injectOne(t, setup.Results+"/latest", "pause: leader, for: 20ms") })
 				}
 			}

@@ -289,7 +289,7 @@ func (b *bareRun) count(ctx context.Context, after time.Duration) (
 	return total, least, asked.Add(answered.Sub(asked) / 2), err
 }
 
-// measure starts the nodes together and returns their entries per second, after the warm-up of the testbed.
+// measure starts all nodes at once, and returns their entries per second after a warm-up as in the testbed.
 func (b *bareRun) measure(ctx context.Context, o OverheadOptions) (float64, error) {
 	if _, _, _, err := b.numbers(ctx); err != nil { // all nodes are up
 		return 0, err

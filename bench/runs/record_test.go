@@ -54,7 +54,7 @@ func stalledRun(t *testing.T) *Run {
 	return r
 }
 
-// rewrite replaces runs.csv, and the digests in run.yaml if given.
+// rewrite replaces runs.csv and, if a record is given, also its digest in run.yaml.
 func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *Record) {
 	t.Helper()
 	digest, err := folder.Write(results.TableOf(results.RowsFile, rows))
@@ -160,8 +160,8 @@ func TestTrialsOfADamagedRun(t *testing.T) {
 	}
 }
 
-// A run that goes on is never left over, as its lock or its socket shows; a killed one is; a finished one
-// never is.
+// A killed run is a leftover. A finished run is not, and neither is a run that goes on, as its lock or its
+// socket shows.
 func TestLeftoversAreOfNobody(t *testing.T) {
 	r := stalledRun(t)
 	root, sets := filepath.Dir(filepath.Dir(r.Folder.Path)), []string{"set"}
@@ -212,7 +212,7 @@ func TestLeftoversAreOfNobody(t *testing.T) {
 	}
 }
 
-// Different machines have different descriptions.
+// The description of a machine has all that is recorded of it.
 func TestMachinesInWords(t *testing.T) {
 	m := results.Machine{OS: "linux", Arch: "amd64", Cores: 2, CPU: "Z80", CPUQuota: 1.5, MemoryMB: 2048,
 		Kernel: "6.1"}

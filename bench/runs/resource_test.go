@@ -30,7 +30,7 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 		algorithm string
 		change    func(*bench.Options)
 		want      check.Outcome
-		messages  string // per entry, if that is exact
+		messages  string // messages per entry; empty: the number is not exact
 		check     func(*testing.T, *Trial)
 	}{
 		"exact": {"ricart-agrawala", nil, check.Valid, "8", nil},
@@ -121,8 +121,8 @@ func TestFaultsDoNotTouchTheResourceProcess(t *testing.T) {
 	}
 }
 
-// A process that is suspended inside for longer than its lease is inside together with the next one. With
-// fence numbers the resource refuses its writes then; without them an update is lost.
+// A client that is suspended inside for longer than its lease is then inside together with the next client.
+// With fence numbers the resource refuses the writes of the first client; without them an update is lost.
 func TestFencesMakeLeasesSafe(t *testing.T) {
 	for i := range 4 {
 		fenced, resource, want := i%2 == 0, "", check.Violated

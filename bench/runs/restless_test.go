@@ -81,7 +81,7 @@ func TestWhatLeadersDoIsSaid(t *testing.T) {
 	}
 }
 
-// With its leader cut off, the majority has another within its timeouts; all agree once the cut is healed.
+// When the leader is cut off, the majority elects another within the timeouts; all agree after the heal.
 func TestElectionsDuringACutAreCounted(t *testing.T) {
 	plan, _, err := chaos.FindPlan("leader-cut-off", nil)
 	if err != nil {

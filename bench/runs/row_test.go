@@ -95,7 +95,7 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 // Two runs with different options have different rows.
 func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
-		"Options.Workload.Campaigns": true, // which follow from how far they are apart
+		"Options.Workload.Campaigns": true, // their number follows from the time between campaigns
 		"Options.ResourceNames":      true, // what resources are called, not what the run does
 		"Options.Trace":              true, // what is stored of the run, not what it does
 		"Options.Config.Regions":     true, // which follow from the regions and the hosts
@@ -118,7 +118,7 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	}
 }
 
-// runsOfAllColumns returns the options of runs that fill every column among them.
+// runsOfAllColumns returns the options of runs that together fill every column.
 func runsOfAllColumns(t *testing.T) []bench.Options {
 	ms := chance.Constant(time.Millisecond)
 	cut, err := effect.ParseCut("0/1")
@@ -180,7 +180,7 @@ func runsOfAllColumns(t *testing.T) []bench.Options {
 }
 
 // wantNumbers requires each cell of a figure in the tables of a run to be a number or empty, and lower bounds
-// to be marked. It notes which tables have some.
+// to be marked. It notes in bounds which tables have lower bounds.
 func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
 	t.Helper()
 	for name, row := range map[string]any{results.RowsFile: results.Row{},

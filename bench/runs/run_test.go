@@ -76,8 +76,8 @@ func TestEveryRunEnds(t *testing.T) {
 	}
 }
 
-// Under a sequential load the next request does not wait for the end of a leader's heartbeats, as in a
-// simulation.
+// Under a sequential load, the next request does not wait until a leader stops sending heartbeats. This is so
+// in a simulation, too.
 func TestSequentialLoadBesideALeaderWithHeartbeats(t *testing.T) {
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Config.Elect, o.Seed = "central-failover", 3, "bully-majority", 1
@@ -110,8 +110,8 @@ func makeRun(t *testing.T, o bench.Options) (*Run, error) {
 	return r, err
 }
 
-// A run whose only request waits for ever ends, though a fault of its plan waits for an entry: once the time
-// for requests is over, no entry comes.
+// A run ends although its only request is never served and a fault of its plan still waits for an entry: once
+// the time for requests is over, no entry comes.
 func TestARunEndsThoughAFaultIsStillArmed(t *testing.T) {
 	t.Parallel()
 	o := option.Defaults()

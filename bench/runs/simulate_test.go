@@ -42,7 +42,7 @@ func withPlan(t *testing.T, spec *row.Row, plan string) (bench.Options, error) {
 		t.Fatal(err)
 	}
 	o.Plan, o.Faults = p.Name, p.Faults
-	for _, f := range p.Faults { // ours are for three seconds
+	for _, f := range p.Faults { // the built-in plans are for three seconds
 		o.Duration = max(o.Duration, f.At+f.For+f.Every*time.Duration(max(0, f.Repeat-1))+time.Second)
 	}
 	_, err = bench.Resolve(catalog.Table{}, o, spec, true)
@@ -68,7 +68,7 @@ func TestSimulatedRunsUnderPlansAreDetermined(t *testing.T) {
 		spec := mutex.Table[i%len(mutex.Table)]
 		o, err := withPlan(t, spec, plan)
 		if err != nil {
-			continue // it is for other algorithms, or for processes
+			continue // the plan is for other algorithms, or for runs of processes
 		}
 		setup := Setup{Results: t.TempDir(), Set: "set"}
 		first, err := simulateRun(t, spec, o, setup)
@@ -143,8 +143,8 @@ func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
 	named(t, "on processes", simulated, real)
 }
 
-// A fault of the leader hits the current leader, not a node that led briefly behind a cut, simulated and in
-// processes.
+// A fault of the leader hits the current leader, not a node that led briefly behind a cut, in a simulation
+// and in a run of processes.
 func TestLeaderThatIsHitLeads(t *testing.T) {
 	t.Parallel()
 	o := option.Defaults()
@@ -223,7 +223,7 @@ func followed(t *testing.T, row *row.Row, o bench.Options) check.Verdict {
 	return v.Verdict
 }
 
-// Nobody enters during an election at its node, as in the manager's states ELECTION and REORGANIZATION:
+// No client enters during an election at its node, as in the manager's states ELECTION and REORGANIZATION:
 // Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (T22).
 func TestNobodyEntersDuringAnElection(t *testing.T) {
 	row, err := mutex.Find("central-failover")
@@ -317,7 +317,7 @@ func crowded(t *testing.T, row string) bench.Options {
 	return o
 }
 
-// stands runs an algorithm under a plan, and counts whether the run stayed inside its model.
+// stands runs an algorithm under a plan, and returns 1 if the run stayed inside its model, otherwise 0.
 func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bool) (inside int) {
 	t.Helper()
 	o := crowded(t, row.Name)
@@ -329,7 +329,7 @@ func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bo
 	}
 	v := r.Verdict
 	for _, f := range v.Findings {
-		// Failures outside the model have ended by then, such as those after a wrong suspicion.
+		// Failures outside the model, such as failures after a wrong suspicion, do not count here.
 		if !f.OutsideModel && (f.Outcome == check.Violated || f.Outcome != check.Valid && v.Broken == 0) {
 			t.Errorf("seed %d, fenced %t: %v: %s: %s", seed, fenced, f.Outcome, f.Check, f.Says)
 		}
@@ -352,9 +352,9 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 		{"central-failover", "chang-roberts", quick},
 		{"suzuki-kasami-ft", "", quick},
 		{"ricart-agrawala", "", quick}, // for plans that name its messages
-		{"central", "", quick},         // and messages that name the coordinator
+		{"central", "", quick},         // for plans that name the coordinator
 		{"bully", "", quick},
-		{"bully-second-network", "", quick}, // and messages that name a network
+		{"bully-second-network", "", quick}, // for plans that name a network
 	}
 	sample := []string{"restarts", "stopped-leader", "broker-restart"}
 	for _, plan := range chaos.Plans() {

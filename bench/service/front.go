@@ -48,12 +48,12 @@ func (g *group) links() (all []PeerLink) {
 }
 
 // fronts are the addresses at which servers reach each other, if connections between them run through
-// proxies. Many services have one address per member for all others, so a front must find out which member
-// connects to it: the one that owns the socket at the other end. The front forwards the connection to the
+// proxies. In many services, all members use the same address of a member, so a front must find out which
+// member connects to it: the owner of the socket at the other end. The front forwards the connection to the
 // proxy of the link between the two members. It closes connections that no member has opened.
 type fronts struct {
 	group  *group
-	links  map[PeerLink]string // address of the proxy of each link; the links themselves have no Address here
+	links  map[PeerLink]string // address of the proxy of each link; Address is empty in the keys
 	relays []*relay.Relay
 
 	mu   sync.Mutex

@@ -156,7 +156,7 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 
 // Start starts the servers, and waits until they serve. Through has all links between servers, with addresses
 // of proxies in front of them; nil: servers reach each other directly. If clocks is set, Skew can move the
-// clocks of the servers, which slows the servers down.
+// clocks of the servers, but all servers run more slowly.
 func (r *Running) Start(ctx context.Context, through []PeerLink, clocks bool) error {
 	if err := r.ask(ctx, order{Start: &startOrder{through, clocks}}, nil); err != nil {
 		return fmt.Errorf("starting the servers of %s: %w", r.name, err)

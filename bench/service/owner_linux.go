@@ -18,7 +18,7 @@ import (
 const findsOwners = true
 
 // ownerOf returns which of some processes owns the socket that is connected from one address to another on
-// this machine; 0: no process does. It looks at open files with the rights of the user as; nil: of this
+// this machine; 0: no process does. It looks at open files as the user in the last argument; nil: as this
 // process's user. The kernel shows the open files of other users' processes only to users with the right to
 // trace them.
 func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error) {

@@ -31,7 +31,7 @@ type Servers struct {
 	// Of returns how to start a member that runs another program, such as a proxy between clients and a server.
 	// Its result has the same Ports and NoClock. If Of is nil, or returns nil, the member is like the others.
 	Of func(v Values, number int) *Servers
-	// InTurn starts each member only once those before it serve.
+	// InTurn starts each member only once the members before it serve.
 	InTurn bool
 	// Needs returns other files that the program needs; nil: none.
 	Needs func(program string) []string

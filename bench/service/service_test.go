@@ -163,7 +163,7 @@ func TestFronts(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := strings.Split(strings.TrimRight(string(args), "\x00"), "\x00")
-	hears(t, words[len(words)-1], "") // this is the front of server 1, and the test a stranger
+	hears(t, words[len(words)-1], "") // the front of server 1 closes a connection that no server opened
 }
 
 // Without proxies, servers reach each other directly.
@@ -176,7 +176,7 @@ func TestServersWithoutFronts(t *testing.T) {
 	hears(t, r.Links[0].Address, "I am 1")
 }
 
-// Servers can be cut off from each other if there are several, with a port for each other.
+// Servers can be cut off from each other if there are several, and each has a port for the others.
 func TestLinksDescribed(t *testing.T) {
 	for members, want := range map[string]bool{"2": true, "1": false} {
 		p := Program{Command: []string{terminal.OwnPath()}, Name: fake.Name, Words: []string{"members=" + members}}
@@ -193,7 +193,7 @@ func TestLinksDescribed(t *testing.T) {
 	}
 }
 
-// ownerOf returns the process among some that has a socket, or none if another process has it.
+// ownerOf returns which of some processes has a socket, or 0 if another process has it.
 func TestOwnerOf(t *testing.T) {
 	for name, dial := range map[string]func(*testing.T, netip.AddrPort) netip.AddrPort{
 		"IPv4": dial, "a socket for both": dialBoth} {
@@ -214,7 +214,7 @@ func TestOwnerOf(t *testing.T) {
 				{from, to, []int{other, own}, own},
 				{from, to, []int{other}, 0},
 				{from, to, nil, 0},
-				{to, from, []int{own}, 0}, // that end is not accepted yet, so it is nobody's
+				{to, from, []int{own}, 0}, // no process owns this end: l has not accepted yet
 				{from, netip.AddrPortFrom(to.Addr(), to.Port()^1), []int{own}, 0},
 			} {
 				if pid, err := ownerOf(test.from, test.to, test.pids, nil); err != nil || pid != test.want {
@@ -245,7 +245,7 @@ func TestOwnerOfAnotherUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime.LockOSThread() // for the signal at its death, and not unlocked, since it loses a capability
+	runtime.LockOSThread() // Pdeathsig is tied to this thread. It stays locked, since it loses a capability
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

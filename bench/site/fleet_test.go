@@ -45,7 +45,7 @@ func twoHosts(t *testing.T) (*Site, *fleet) {
 // A host that is silent for too long is given up, with all that runs there.
 func TestAHostThatIsSilentForTooLongIsGone(t *testing.T) {
 	on, f := twoHosts(t)
-	broker := on.Broker(1)           // that of host h1
+	broker := on.Broker(1)           // the broker of host h1
 	f.attend(500 * time.Millisecond) // instead of 10 s
 	at := time.Now()
 	on.Agents()[1].Signal(syscall.SIGSTOP)
@@ -60,10 +60,10 @@ func TestAHostThatIsSilentForTooLongIsGone(t *testing.T) {
 	if f := broker.Fate(); !f.Gone || !strings.HasPrefix(f.Says, "host h1 is gone: it has not answered for ") {
 		t.Errorf("its broker has ended: %+v", f)
 	}
-	on.Agents()[1].Signal(syscall.SIGKILL) // or its processes end with the test
+	on.Agents()[1].Signal(syscall.SIGKILL) // otherwise its processes would live on until the test ends
 }
 
-// One of two hosts has a clock that is 200 ms ahead and runs 300 ppm fast. Both are measured.
+// One of two hosts has a clock that is 200 ms ahead and runs 300 ppm fast. The measured offset includes both.
 func TestClocksOfHostsAreMeasured(t *testing.T) {
 	begun := agent.Monotonic()
 	const ahead, ppm = int64(200 * time.Millisecond), 300

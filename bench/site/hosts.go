@@ -22,8 +22,8 @@ type Hosts interface {
 	// updates the CPU times of the processes there.
 	use() (busy, all uint64, cpus int)
 
-	// Begin makes the hosts begin a trial, given its zero and its folder on this machine. It returns the record
-	// of the hosts; nil: this machine is the only host.
+	// Begin makes the hosts begin a trial, given its folder on this machine and its zero, the start of its time
+	// by this machine's clock. It returns the record of the hosts; nil: this machine is the only host.
 	Begin(ctx context.Context, dir string, origin uint64, zero int64) (*FleetRecord, error)
 	// Collect copies what the hosts have recorded into the folder of a trial, as far as the hosts are reachable,
 	// and writes the measurements of their clocks.

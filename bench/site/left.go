@@ -14,7 +14,7 @@ import (
 // LeftFolder returns the name of the folder in which hosts keep the files of a trial until they are fetched.
 func LeftFolder(fleet, trial string) string { return fleet + "-" + trial }
 
-// CleanHosts makes all hosts remove files of runs that nobody has fetched, and returns what was removed.
+// CleanHosts makes all hosts remove the unfetched files of runs that are over, and returns what was removed.
 func CleanHosts(ctx context.Context, conn *nats.Conn, version string) (removed []string, err error) {
 	found, err := Find(conn)
 	for _, d := range found {

@@ -15,14 +15,14 @@ type Resource interface {
 	// TakeOut takes a node whose process has ended out of the register. It returns by how many units the
 	// register may be wrong from now on.
 	TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) (Doubt, error)
-	// Tickets returns the progress of a run that ends by entries. If the process that keeps it is suspended,
-	// Tickets does not wait, and returns an older result.
+	// Tickets returns the progress of a run that ends after a number of entries. If the resource process is
+	// suspended, Tickets does not wait for it, and returns an older result.
 	Tickets(ctx context.Context) (host.Tickets, error)
 }
 
 // A Doubt says by how many units the register of a resource may be wrong.
 type Doubt struct {
-	Resource int // number of the resource; its instance has the same number in the stack
+	Resource int // number of the resource, and of the algorithm instance that guards it
 	Units    int32
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // A Site is the infrastructure of a run. Nodes are spread over its brokers in turn. If an algorithm has a
-// second network, that has its own broker, which comes last in the numbering of brokers.
+// second network, this network has one broker of its own, which has the highest number of all brokers.
 type Site struct {
 	Hosts
 	Service *Service // the nodes are its clients

@@ -18,9 +18,9 @@ import (
 )
 
 // compared are the faults of comparisons: at least one of each kind that real and simulated runs can both
-// carry out. A fault begins when the measurement begins or at an event, so that it hits the same requests in
-// both runs. A node is killed inside its critical section: then all others wait, so that their speed does not
-// matter.
+// carry out. Apart from a jump of a clock, a fault begins when the measurement begins or at an event, so that
+// it hits the same requests in both runs. A node is killed inside its critical section or at its exit, so
+// that the speed of the others does not matter.
 var compared = []string{
 	"cut: 0/1-3",
 	"loss: 3%",
@@ -103,7 +103,7 @@ func outcomeOf(spec *row.Row, t *bench.Tried) string {
 		return words[0]
 	}
 	words = append(words, english.Count(v.Entries, "entry", "entries"))
-	for i, name := range spec.Codec().Names() { // the run has the same kinds, since it sets no options
+	for i, name := range spec.Codec().Names() { // the kinds are those of the run, since it sets no options
 		words = append(words, fmt.Sprintf("%d %s", kinds[i].Sent, name))
 	}
 	return strings.Join(words, ", ")

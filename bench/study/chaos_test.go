@@ -149,7 +149,7 @@ func electors(broken bool) (all []*row.Row) {
 	return all
 }
 
-// No sound elector fails inside its model, few runs end too early to tell, and nine in ten have a verdict.
+// No sound elector fails inside its model, few runs end too early, and at most a tenth are inconclusive.
 func TestElectorsOutlastDisasters(t *testing.T) {
 	rows := electors(false)
 	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 12}, Simulated: len(rows) * soak.Pick(8, 12, 1000)}
@@ -180,8 +180,8 @@ func TestElectorsOutlastDisasters(t *testing.T) {
 	}
 }
 
-// caught makes at most most cases of a row, until one is wrong or shows the row's flaw. It returns how many
-// it made, or 0 if none did.
+// caught makes cases of a row until one is wrong or shows the row's flaw, but no more cases than most. It
+// returns how many it made, or 0 if no case was wrong or showed the flaw.
 func caught(t *testing.T, spec *row.Row, seed uint64, most int) int {
 	t.Helper()
 	c := Campaign{Experiment: Experiment{Rows: []*row.Row{spec}, Seed: seed}}
@@ -210,8 +210,8 @@ func TestBrokenElectorsAreCaught(t *testing.T) {
 // A deaf machine ignores some of its inputs.
 type deaf struct {
 	nodes.Machine
-	message                 string // of this kind
-	suspects, trusts, saved bool   // of its detector, or of what it has saved
+	message                 string // kind of messages that it ignores
+	suspects, trusts, saved bool   // it ignores suspicions, their end, or its saved state
 }
 
 func (d *deaf) Start(env *nodes.Env) {
@@ -313,7 +313,7 @@ func TestEachOptionAndDetectorIsDrawn(t *testing.T) {
 		}
 		e := Experiment{Seed: 1}
 		e.Rows = append(e.Rows, spec)
-		for kind := range 2 { // of plans
+		for kind := range 2 { // 0: plans inside the model; 1: any plans
 			drawn := map[string]bool{}
 			for number := kind; number < rarely; number += 2 {
 				j, err := e.draw(number, false)

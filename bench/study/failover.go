@@ -144,7 +144,7 @@ func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 }
 
 // entries sets the options of a run about a lock: clients request all the time, and the fault hits the second
-// holder, or the leading server while that client is inside.
+// holder, or hits the leading server while a client is inside.
 func (c *FailoverCase) entries(o *bench.Options) {
 	hold, after := c.hold(), c.spread()
 	o.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}

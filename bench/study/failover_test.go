@@ -101,7 +101,7 @@ func TestFailoverRow(t *testing.T) {
 	}
 }
 
-// The victim of a fault must be inside when it begins; for a fault of servers, any client.
+// When a fault begins, its victim must be inside; if the victim is a server, some client must be inside.
 func TestInsideWhenTheFaultBegins(t *testing.T) {
 	enter := func(id nodes.ID) history.Event { return history.Event{Kind: history.Entered, Node: id} }
 	leave := func(id nodes.ID) history.Event { return history.Event{Kind: history.Exited, Node: id} }

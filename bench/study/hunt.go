@@ -524,8 +524,8 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 }
 
 // worstInside returns a finding that the service is to blame for, or nil: a promise was broken though all its
-// assumptions held; nobody entered during a fault that left these intact; or nobody entered again after all
-// faults. Loss of data is no reason for nobody to enter.
+// assumptions held; nobody entered during a fault that broke no assumption; or nobody entered again after all
+// faults, which broke no assumption except that no data is lost.
 func worstInside(t *runs.Trial, faults bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]

@@ -115,7 +115,7 @@ func TestHuntsGoOn(t *testing.T) {
 	}
 }
 
-// A violation is a finding if all its assumptions held, and busy if the machine was late.
+// A violation is a finding if all assumptions of the service held, and busy if the machine was overloaded.
 func TestWhatIsAFinding(t *testing.T) {
 	for name, c := range map[string]struct {
 		finding check.Finding

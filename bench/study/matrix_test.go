@@ -136,7 +136,7 @@ func TestWrongRuns(t *testing.T) {
 	}
 }
 
-// A cell whose faults hit nothing shows nothing: it is neither as expected nor different.
+// A cell whose faults hit nothing never counts as different. It is as expected only if its row expects that.
 func TestCellsThatAreNotHit(t *testing.T) {
 	spec, err := election.Find("le-lann")
 	if err != nil {
@@ -221,8 +221,8 @@ func TestFiguresOfCells(t *testing.T) {
 	}
 }
 
-// The figures of a cell about leaders: a bully is replaced after a silence of 250 ms to 300 ms, and two lead
-// while a cut lasts for three seconds, except for the time to detect it.
+// The figures of a cell about leaders: a bully is replaced after a silence of 250 ms to 300 ms, and two nodes
+// lead during a cut of three seconds, from the moment when the cut is detected.
 func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 	row, err := election.Find("bully")
 	if err != nil {
@@ -233,10 +233,10 @@ func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
 	dead, cut, back := cells[0].Row(false), cells[1].Row(false), cells[3].Row(false)
-	if agreed, known := back.AgreedS.Value(); !known || agreed > 0.1 { // since it came up again
+	if agreed, known := back.AgreedS.Value(); !known || agreed > 0.1 { // counted from the restart
 		t.Errorf("%+v", back)
 	}
-	// The fourth cut ends after 3.1 s, and a bully takes 800 ms.
+	// The fourth cut ends after 3.1 s, and the grace of bully is 800 ms.
 	if o := cells[2].Options(1); o.Duration != 3900*time.Millisecond+electing {
 		t.Errorf("%s is measured for %v", o.Plan, o.Duration)
 	}
@@ -252,7 +252,7 @@ func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 	}
 }
 
-// A cell about leaders names the nodes without one.
+// A cell about leaders names the nodes without a leader.
 func TestNodesWithoutALeaderAreNamed(t *testing.T) {
 	row, err := election.Find("chang-roberts")
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 )
 
 // The net has results of the simulator, the explorer and the studies for each row, recorded before the code
-// was restructured. A refactoring must not change them; a commit that does says why.
+// was restructured. A refactoring must not change them; a commit that changes some says why.
 var rewriteNet = flag.Bool("rewrite-net", false, "write testdata/net anew, of all rows: not with -short")
 
 // agrees compares results of rows, a list of lines for each, with a file of the net. Rows that were not tried
@@ -91,7 +91,7 @@ type digest struct {
 func (d *digest) Add(e history.Event) {
 	d.events++
 	if err := binary.Write(d, binary.LittleEndian, e); err != nil {
-		panic(err) // its fields have sizes
+		panic(err) // impossible: all fields of an event have a fixed size
 	}
 }
 
@@ -195,7 +195,7 @@ func TestNetOfPublishedFigures(t *testing.T) {
 	agrees(t, "published.txt", says)
 }
 
-// The states of each row with two nodes and two entries each, some thousands at most.
+// The states of each row with two nodes and two entries each: at most 20,000 states per row.
 func TestNetOfExplorations(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}

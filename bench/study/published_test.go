@@ -15,8 +15,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Small clusters reproduce the published figures of each row. For all figures, `orchestrator validate` shows
-// that, which a script of commands runs.
+// Small clusters reproduce the published figures of each row. The command `orchestrator validate`, which a
+// script runs, reproduces the figures of all clusters.
 func TestRowsReproduceWhatIsPublished(t *testing.T) {
 	for _, spec := range mutex.Table {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestRowsReproduceWhatIsPublished(t *testing.T) {
 	}
 }
 
-// The same for detectors. A mean is found off if the published one were a quarter more or less.
+// The same holds for detectors. A mean disagrees with a value that is a quarter greater or less.
 func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
 	for _, spec := range detector.Table {
 		all := reproduce(t, small(spec))
@@ -72,8 +72,8 @@ func small(row *row.Row) *row.Row {
 	return &r
 }
 
-// reproduces requires a figure to be as published, and to be found off if slightly more or less were
-// published.
+// reproduces requires a figure to agree with the published value, and to disagree with a value that is 7%
+// greater or less.
 func reproduces(t *testing.T, r *Reproduced) {
 	t.Helper()
 	if !r.Holds {
@@ -88,7 +88,7 @@ func reproduces(t *testing.T, r *Reproduced) {
 	}
 }
 
-// Times and shares of elections are as published, and are found off if others were published.
+// Times and shares of elections agree with the published values, and disagree with greater values.
 func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
 	t.Parallel()
 	raft, err := election.Find("raft")

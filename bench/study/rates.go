@@ -40,8 +40,8 @@ const ServedShare = 0.95
 const RateStep = 1.05
 
 // The searches probe powers of RateStep that give at least 20 and at most a million requests in the window.
-// They start at 100 requests per second in all. Their strides multiply a rate by 1.22, 1.48, 2.2 and then by
-// 4.8.
+// A first search starts at 100 requests per second in all, and its strides multiply a rate by 4.8. The other
+// searches start at the rate that it found; their strides multiply a rate by 1.22, 1.48, 2.2 and then by 4.8.
 const (
 	leastRequests = 20
 	mostRequests  = 1_000_000

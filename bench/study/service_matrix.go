@@ -189,7 +189,7 @@ type ServiceLine struct {
 	Demands bool          `yaml:"demands"`
 	Faults  []chaos.Fault `yaml:"faults"`
 	// Strict and Fenced are the expected outcomes, by their letters as in L|P: Strict over all entries, Fenced
-	// over the entries that a resource accepts that demands fence numbers. Fenced is empty for clients without
+	// over the entries that a resource accepts if it demands fence numbers. Fenced is empty for clients without
 	// fence numbers.
 	Strict string `yaml:"strict"`
 	Fenced string `yaml:"fenced"`
@@ -306,7 +306,7 @@ func (l *ServiceLine) elections(o *bench.Options) { allStand(o) }
 // lineWarmup is the length of the warm-up.
 const lineWarmup = 300 * time.Millisecond
 
-// Strict returns the outcomes of the runs over all entries, with counts if they differ, as in "X 2 of 3, L".
+// Strict returns the runs' outcomes over all entries, with counts if they differ, as in "X 2 of 3, L 1 of 3".
 func (c *ServiceCase) Strict() string {
 	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Strict })
 }

@@ -42,8 +42,8 @@ type shrunk struct {
 // mostTries is how many runs shrinking a plan may take.
 const mostTries = 2000
 
-// Shrink returns the fewest faults of a simulated run that make it fail in the same way, as short and simple
-// as possible. Each fault has its own seed, so its random draws do not depend on the other faults. Shrink
+// Shrink returns faults of a simulated run that suffice to make it fail in the same way, shortened and
+// simplified. Each fault has its own seed, so its random draws do not depend on the other faults. Shrink
 // returns nil if the run is valid.
 func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	first, err := bench.Simulate(ctx, j)

@@ -17,8 +17,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Shrinking many faults leaves the faults that make a run fail: a node that dies for good, among a dozen
-// other faults.
+// Shrinking many faults leaves the faults that make a run fail: a node that dies for good, among two
+// dozen other faults.
 func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {
@@ -52,7 +52,7 @@ func job(t *testing.T, spec *row.Row, o bench.Options) *bench.Job {
 	return j
 }
 
-// repeats checks that the file of a shrunken plan makes a run fail as it did.
+// repeats checks that a run under the file of a shrunken plan fails for the same reason as before.
 func repeats(t *testing.T, s *shrunk, o bench.Options) {
 	t.Helper()
 	text, err := s.File("a comment")
@@ -96,7 +96,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 			continue
 		}
 		repeats(t, s, c.Options)
-		for i := range s.Faults { // it takes each of them
+		for i := range s.Faults { // the failure needs each fault
 			o := c.Options
 			o.Faults = slices.Delete(slices.Clone(s.Faults), i, i+1)
 			if again, err := runs.Try(t.Context(), job(t, spec, o), runs.Setup{}); err != nil {

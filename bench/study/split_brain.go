@@ -44,7 +44,7 @@ const Usual = 2 * time.Second
 
 const (
 	settled = time.Second // time before the cut
-	// Time that processes may need besides the times of their row, since they share CPUs.
+	// Time that processes may need beyond the grace of their row, since they share CPUs.
 	spare    = 1500 * time.Millisecond
 	shortest = time.Second
 )
@@ -619,7 +619,7 @@ func (x *partition) wrongSide(during effect.Group) string {
 	return ""
 }
 
-// wrongAtAnyTime describes what the row rules out during the cut, however short the cut is.
+// wrongAtAnyTime describes what happened during the cut although the row rules it out for cuts of any length.
 func (x *partition) wrongAtAnyTime(out *results.SplitBrainRow, before nodes.ID,
 	during, came effect.Group) string {
 	two, _ := out.TwoLeadersS.Value()

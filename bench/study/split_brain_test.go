@@ -144,8 +144,8 @@ func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
 	}
 }
 
-// Each scheme is cut once with its leader in the minority and once in the majority, and the leader before the
-// cut is there; a silent scheme shows nothing.
+// Each scheme is cut once with its leader in the minority and once with its leader in the majority. Before
+// the cut, a node on that side leads. A scheme that sends no messages during the cut shows nothing.
 func TestLeadersAreOnEitherSide(t *testing.T) {
 	rows := []*row.Row{scheme(t, "bully"), scheme(t, "omega"), scheme(t, "raft-election"),
 		scheme(t, "chang-roberts"), scheme(t, "itai-rodeh")}
@@ -239,7 +239,7 @@ func TestRunsMadeAgain(t *testing.T) {
 		what string
 		c    SplitBrain
 		rows []results.SplitBrainRow
-		want int // of the last run that is made, from 1
+		want int // number of the last run that is made, from 1
 	}{
 		{"fine", SplitBrain{Real: true}, []results.SplitBrainRow{fine, differs}, 1},
 		{"at the second time", SplitBrain{Real: true}, []results.SplitBrainRow{differs, fine, differs}, 2},
@@ -267,7 +267,7 @@ func TestRunsMadeAgain(t *testing.T) {
 	}
 }
 
-// A believed is the leader in which a node believed until a time, since the belief before.
+// A believed says in which leader a node believed, from the end of its previous belief until a time.
 type believed struct {
 	leader int
 	term   float64

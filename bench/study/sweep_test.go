@@ -80,7 +80,7 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 	if err != nil || made < 5 || made+left != 12 || len(s.table(t)) != made {
 		t.Fatalf("%d made, %d left, %d rows, %v", made, left, len(s.table(t)), err)
 	}
-	// A killed run leaves a folder that is not over, and so may an interrupted one.
+	// A killed run leaves the folder of an unfinished run, and so may an interrupted run.
 	first := s.left[0].name
 	if err := os.MkdirAll(filepath.Join(s.Setup.Results, "lan", first), 0o755); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 	if len(rows) != 12 || !slices.Contains(names, first+"-2") {
 		t.Errorf("rows of %s", strings.Join(names, ", "))
 	}
-	// The sweep can be extended by trials and by algorithms, and has the same runs as one made at once.
+	// The sweep can be extended by trials and by algorithms, and has the same runs as a sweep made in one go.
 	more := sweepOf(t, 4, "ricart-agrawala", "token-ring", "central")
 	more.Setup = s.Setup
 	prepared(t, more, 12, 12)

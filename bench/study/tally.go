@@ -45,8 +45,8 @@ func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
 }
 
 // With 20 plans of a row (enough) or more, Lacks demands that a third of them stay inside its model, and that
-// one shows its known flaw. If the flaw shows only when a node crashes at a certain point of an election, the
-// latter takes 60 plans (rarely). Of 200 plans (many) or more, at most a tenth may be inconclusive.
+// one shows its known flaw. If the flaw shows only when a node crashes at a certain point of an election, one
+// of 60 plans (rarely) must show it. Of 200 plans (many) or more, at most a tenth may be inconclusive.
 const (
 	enough = 20
 	rarely = 60

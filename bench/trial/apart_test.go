@@ -28,7 +28,7 @@ const impatience = benchtest.Impatience
 // A takenApart is a trial whose parts a test can manipulate.
 type takenApart struct {
 	*Trial
-	history string // its file, once it is over
+	history string // file of the history, once the trial is over
 }
 
 // A judged is the result of a trial.
@@ -37,7 +37,7 @@ type judged struct {
 	Row     measure.Figures
 }
 
-// takeApart begins a trial, with its brokers up. They end with the test.
+// takeApart prepares a trial, and starts its brokers, which end with the test.
 func takeApart(t *testing.T, o bench.Options) *takenApart {
 	t.Helper()
 	spec, err := benchtest.Row(o.Algorithm)
@@ -50,7 +50,7 @@ func takeApart(t *testing.T, o bench.Options) *takenApart {
 	}
 	p := benchtest.ThisProgram(t)
 	s := site.Setup{Node: p.Node, Broker: p.Broker, Proxy: p.Proxy, Agent: p.Agent, Resource: p.Resource}
-	if o.AsksProcess() { // as across machines, where all speak TLS
+	if o.AsksProcess() { // as with several machines, all connections use TLS
 		s.ControlKey = "of the test"
 	}
 	reserved, err := site.Reserve(t.Context(), &s, j)

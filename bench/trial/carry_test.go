@@ -135,7 +135,7 @@ func TestBrokersAreKilledAndRestarted(t *testing.T) {
 	joined(t, tr, 1)
 	joined(t, tr, 4)
 	awaitSettled(t, tr)
-	tr.Site.Broker(1).Signal(syscall.SIGKILL) // not on purpose
+	tr.Site.Broker(1).Signal(syscall.SIGKILL) // the trial does not expect this
 	select {
 	case p := <-tr.nodes.ended:
 		if p.Name() != "broker 1" {

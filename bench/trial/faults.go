@@ -52,7 +52,7 @@ func (f *faults) prepare(path string) (err error) {
 	return err
 }
 
-// spread has follow copy the state of the faults to the hosts without shared memory, now and after changes.
+// spread makes follow copy the state of the faults to hosts without shared memory, now and after each change.
 func (f *faults) spread(follow func(*chaos.SharedState, int) error) error {
 	f.driver.Apart()
 	f.share = func() error { return follow(f.state, f.Config.N) }
@@ -106,8 +106,8 @@ func (f *faults) follow(now int64) error {
 	return f.step(f.driver.Step)
 }
 
-// pending reports whether time alone will begin or heal a fault. While requests are issued, a fault that
-// waits for an event counts too; after that, the event may never come.
+// pending reports whether time alone will begin or heal a fault. If the run has a duration that is not over,
+// a fault that waits for an event counts too; otherwise the event may never come.
 func (f *faults) pending(over bool) bool { return f.driver.Pending(f.Duration > 0 && !over) }
 
 // checkHealed returns an error if a fault is still in force at the end of the trial.

@@ -147,7 +147,7 @@ func TestAHostThatIsKilledEndsTheRun(t *testing.T) {
 	}
 }
 
-// An agent that is suspended briefly delays the run, and does no other harm.
+// An agent that is suspended for a short time delays the run, and does no other harm.
 func TestAHostThatStandsStillGoesOn(t *testing.T) {
 	o := benchtest.OverHosts("ricart-agrawala", 4, 2)
 	h := hitHost(t, o, func(h *hit) {
@@ -217,7 +217,7 @@ func TestNetworksAreCut(t *testing.T) {
 	t.Parallel()
 	c, f := carried(t, 1, false).connections, &fakeCutter{}
 	c.cutter = f
-	between := func(hosts ...int) (s port.Strain) { // these and host 3
+	between := func(hosts ...int) (s port.Strain) { // a cut of these hosts from host 3
 		for _, h := range hosts {
 			s.Links = append(s.Links, port.Link{A: port.Member{Role: port.Host, I: h},
 				B: port.Member{Role: port.Host, I: 3}})

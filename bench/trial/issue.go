@@ -155,7 +155,7 @@ func (t *Trial) readUsage() cluster.Usage {
 // the machine, reports progress and detects a stall.
 type meter struct {
 	trial         *Trial
-	begin, end    int64 // when issuing begins and ends; end is 0 if entries end it, or while it is unknown
+	begin, end    int64 // when issuing begins and ends; end is 0 if unknown, or if a number of entries ends it
 	measuring     bool
 	stallDetector *stallDetector
 	usage         cluster.Usage // CPU time used when the measurement began

@@ -139,8 +139,8 @@ func (n *nodeSet) death(first cluster.Process) error {
 // A hostGoneError ends a trial that has lost a host.
 type hostGoneError struct{ error }
 
-// markHostsGone records that the nodes of lost hosts have crashed, and adds these hosts to the text of err.
-// The error ends the trial.
+// markHostsGone records that the nodes of lost hosts have crashed, and adds these hosts to the text of err,
+// the error that ends the trial.
 func (n *nodeSet) markHostsGone(err error) error {
 	if err == nil {
 		return nil
@@ -198,8 +198,8 @@ func (l *life) fate() (f proc.Fate, ended bool) {
 	}
 }
 
-// kill kills the process of a node, and returns when it is gone. The log of the node has its events between
-// Killed and Crashed.
+// kill kills the process of a node, and returns when it is gone. The node may still act between the events
+// Killed and Crashed; its log shows what it does.
 func (n *nodeSet) kill(id nodes.ID) error {
 	l := &n.lives[id]
 	if l.down {

@@ -92,7 +92,7 @@ func suffer(t *testing.T, f fate) (*judged, *history.History) {
 	return got, h
 }
 
-// explained fails the test if a run is found violated for failures that deaths explain.
+// explained fails the test if a run is found violated although deaths explain its failures.
 func explained(t *testing.T, got *judged, h *history.History) {
 	t.Helper()
 	v := got.Verdict
@@ -138,7 +138,7 @@ func once(id nodes.ID, forget bool) func(*Trial, int, string) error {
 	}
 }
 
-// counting sets the load of one node that enters a number of times, however late it is killed.
+// counting sets a load of 60 entries by one node, so that the run does not end before a late kill.
 func counting(o *bench.Options) {
 	o.Config.N, o.Entries, o.Duration = 1, 60, 0
 	o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(10*time.Millisecond)
@@ -270,7 +270,7 @@ func sound(t *testing.T, h *history.History) {
 
 // A randomly drawn node is killed and restarted repeatedly, at arbitrary moments.
 func TestNodesDieAgainAndAgain(t *testing.T) {
-	const again = 120 * time.Millisecond // and a little more
+	const again = 120 * time.Millisecond // time allowed for one kill and restart
 	most := soak.Pick(5, 20, 100)
 	for _, algorithm := range soak.Pick(benchtest.Families[:1], benchtest.Families, benchtest.Families) {
 		t.Run(algorithm, func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestNodesDieAgainAndAgain(t *testing.T) {
 	}
 }
 
-// A node that dies while it changes the register leaves it in doubt, and the run reports that if it matters.
+// A node that dies while it changes the register leaves it in doubt. The run reports the doubt if it matters.
 func TestADeathAtTheRegister(t *testing.T) {
 	t.Parallel()
 	got, h := suffer(t, fate{"central", func(o *bench.Options) {
@@ -306,8 +306,8 @@ func TestADeathAtTheRegister(t *testing.T) {
 		if call != 0 {
 			return nil
 		}
-		// The other nodes would read the register before node 1 is killed, and stall if it were killed while it
-		// waits.
+		// All nodes are suspended, so that no other node reads the register before node 1 is killed. Node 1 must
+		// have no open request: a grant to a dead node would stall the other nodes.
 		idle := false
 		for !idle {
 			if err := t.signalAll(syscall.SIGSTOP); err != nil {
@@ -374,7 +374,7 @@ func TestARunWaitsForWhoStandsStill(t *testing.T) {
 	t.Parallel()
 	for name, detects := range map[string]string{
 		"central": "",
-		// Its detectors go on until then: a node that was suspected meanwhile must be trusted again.
+		// Its detectors go on until node 1 resumes: a node that was suspected must be trusted again.
 		"suzuki-kasami-ft": "heartbeat:period=50ms,timeout=250ms",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -394,7 +394,7 @@ func waitForWhoStandsStill(t *testing.T, name, detects string) {
 		if stopped || call == 0 || t.sums().open() {
 			return nil
 		}
-		stopped = true // until long after the others have done all they had to
+		stopped = true // for a second: by then the other nodes have nothing left to do
 		time.AfterFunc(time.Second, func() { t.nodes.lives[1].node.Signal(syscall.SIGCONT) })
 		return t.nodes.lives[1].node.Signal(syscall.SIGSTOP)
 	}})
@@ -422,7 +422,7 @@ func waitForWhoStandsStill(t *testing.T, name, detects string) {
 	}
 }
 
-// planned runs under a plan: clients hold for 5 ms and think as long, until a number of entries.
+// planned makes a run with planned faults and a number of entries. Clients hold and think for 5 ms each.
 func planned(t *testing.T, algorithm string, entries uint64, texts ...string) (*judged, *history.History) {
 	t.Helper()
 	return suffer(t, fate{algorithm: algorithm, change: func(o *bench.Options) {
@@ -450,8 +450,8 @@ func sole(t *testing.T, h *history.History, kind history.Kind, at nodes.ID) hist
 	return history.Event{}
 }
 
-// A kill by a moment takes effect at once: the node's log says so, nothing follows, and the next client to
-// enter is not suspected of an overlap with it.
+// A node that a fault kills at a moment dies at once: the event of that moment is the last in its log, and
+// the register does not count the dead node when the next client enters.
 func TestMomentsKill(t *testing.T) {
 	for text, when := range map[string]history.Kind{
 		"kill: holder, at: 50ms":                            history.Entered,
@@ -528,12 +528,12 @@ func TestMomentsPause(t *testing.T) {
 	}
 }
 
-// If several nodes may see a moment, or two faults begin at one, each fault is carried out once.
+// If several nodes may see a moment, or two faults begin at the same moment, each fault is carried out once.
 func TestMomentsComeOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]string{
 		{"kill: holder, at: 50ms, for: 50ms", "pause: holder, at: 50ms, for: 50ms"},
-		{"kill: 3, at: 50ms, when: any requests, for: 100ms"}, // it may stop all: nobody gets its grant
+		{"kill: 3, at: 50ms, when: any requests, for: 100ms"}, // all may stall: a grant to dead node 3 is lost
 	} {
 		got, h := planned(t, "central", 60, faults...)
 		explained(t, got, h)
@@ -556,7 +556,7 @@ func TestClocksOfProcesses(t *testing.T) {
 	t.Parallel()
 	got, h := planned(t, "alarmed", 100, "clock: 1, rate: 0.1, at: 50ms, for: 340ms",
 		"clock: 2, by: 1h, at: 50ms")
-	if got.Verdict.Outcome != check.Violated { // nobody keeps anybody out
+	if got.Verdict.Outcome != check.Violated { // alarmed excludes no client
 		t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
 	}
 	began := sole(t, h, history.FaultBegan, nodes.None)
@@ -605,8 +605,8 @@ func risingFences(t *testing.T, h *history.History, recovers bool) {
 // A playedNode is a node without a process, like one on another host.
 type playedNode struct {
 	name     string
-	say      func([]byte) []byte             // takes what it prints
-	counters atomic.Pointer[history.Watched] // nil: nobody knows yet
+	say      func([]byte) []byte             // takes what the node prints
+	counters atomic.Pointer[history.Watched] // nil: not known yet
 	heard    []host.Order
 	deaf     bool
 	ended    chan struct{}
@@ -895,8 +895,8 @@ func (lostRegister) TakeOut(context.Context, nodes.ID, uint32) (site.Doubt, erro
 	return site.Doubt{}, errors.New("the resource process ended before it answered")
 }
 
-// Nodes crash with their host even if the resource process, which would take them out of the register, was
-// there too.
+// Nodes crash with their host even if the resource process, which would take them out of the register, is
+// lost with the same host.
 func TestNodesCrashWithTheHostThatHasTheResource(t *testing.T) {
 	tr, node := played(t, 3)
 	tr.nodes.resource = lostRegister{}

@@ -14,7 +14,7 @@ import (
 type orders struct {
 	nodes      *nodeSet
 	round      int    // number of the latest question to all nodes
-	began, end int64  // when issuing begins and ends, as ordered; 0: no order yet, or entries end it
+	began, end int64  // ordered begin and end of issuing; 0: no order yet, or a number of entries ends it
 	calmed     string // latest order to come to rest; empty: no such order yet
 }
 
@@ -45,7 +45,7 @@ func (o *orders) give(order host.Order, to ...nodes.ID) error {
 // come to rest.
 func (o *orders) goOn(id nodes.ID) error {
 	if o.began == 0 {
-		return nil // the node will be ordered together with the others
+		return nil // the node will get the order together with the others
 	}
 	err := o.give(host.Order{Do: host.Issue, Begin: max(o.nodes.now(), o.began), End: o.end, Since: o.began}, id)
 	if err == nil && o.calmed != "" {
@@ -101,7 +101,7 @@ func (o *orders) report() (round int, err error) {
 }
 
 // ask asks every node that is up for its status, and returns the answers that come within a time; status is
-// nil for other nodes. Silent is a node that is up and has not answered, or -1.
+// nil for a node without an answer. Silent is a node that is up and has not answered, or -1.
 func (o *orders) ask(within time.Duration) (status []*nodes.NodeStatus, silent int, err error) {
 	round, err := o.report()
 	if err != nil {

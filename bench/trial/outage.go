@@ -78,7 +78,7 @@ func disconnected(l *history.Watched) bool {
 	if l == nil {
 		return false // the node is down, or not known yet
 	}
-	reconnects := l.Reconnects.Load() // read before Disconnects: never greater, and equal if connected
+	reconnects := l.Reconnects.Load() // read before Disconnects, so never greater; equal: connected
 	return l.Disconnects.Load() != reconnects
 }
 

@@ -20,12 +20,12 @@ import (
 type brokerKiller struct {
 	*testing.T
 	*Trial
-	planned bool                        // the trial is told before
-	expects bool                        // the trial is to outlive such ends, if they are planned
-	soon    bool                        // it ends again while nodes connect to it
-	when    func(*Trial, Progress) bool // it is to end, for the first time
-	times   int                         // it is to end
-	back    time.Duration               // after its end, for the first to come; 0: never
+	planned bool                        // the trial is told before each kill
+	expects bool                        // the trial survives planned kills of the broker
+	soon    bool                        // a restarted broker is killed while nodes connect to it
+	when    func(*Trial, Progress) bool // reports whether to kill the broker for the first time
+	times   int                         // how many more times the broker is killed
+	back    time.Duration               // time from a kill to the restart; 0: no restart
 	awayAt  time.Time
 }
 
@@ -43,7 +43,7 @@ func (k *brokerKiller) look(p Progress) {
 		}
 		k.times--
 		k.awayAt = time.Now()
-		if k.Workload.Load == workload.Sequential { // there is no progress until the request is served
+		if k.Workload.Load == workload.Sequential { // look is not called again until the request is served
 			time.Sleep(k.back)
 			k.bringBack()
 		}
@@ -57,7 +57,7 @@ func (k *brokerKiller) bringBack() {
 		k.Error(err)
 	}
 	k.awayAt = time.Time{}
-	k.when = func(*Trial, Progress) bool { return k.soon || !k.connections.outage.away } // or as nodes are told
+	k.when = func(*Trial, Progress) bool { return k.soon || !k.connections.outage.away } // or after the outage
 }
 
 // killBrokers makes a run whose broker is killed as k says.

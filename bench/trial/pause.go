@@ -14,8 +14,8 @@ import (
 // oversleep is how late the orchestrator may wake up before the delay is recorded as a pause.
 const oversleep = time.Second
 
-// pauses track which processes of a trial are suspended, such as by SIGSTOP, and record it: what the other
-// processes would have done meanwhile is unknown.
+// pauses track which processes of a trial are suspended, such as by SIGSTOP, and record when each of them is
+// suspended and resumed.
 type pauses struct {
 	*journal
 	longest   time.Duration // how long a process may be suspended

@@ -14,8 +14,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A suspended resource process delays all nodes, which is recorded, and nothing else. If it ends, the run
-// ends, and says why.
+// A suspended resource process only delays the nodes, and its pause is recorded. If the process ends, the run
+// ends with an error that says why.
 func TestTheResourceProcessStandsStillOrEnds(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {

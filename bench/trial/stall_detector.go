@@ -50,8 +50,8 @@ type evidence interface {
 	// disturbed reports whether a process is suspended, or was since the last call, or whether a fault is in
 	// force, is still to come, or has set back timers that still run.
 	disturbed(now int64) (bool, error)
-	// silent pings every process, including the broker. It returns the name of one that does not answer within a
-	// time, and a possible cause.
+	// silent asks every node, which pings its broker before it answers. It returns the name of a node that does
+	// not answer within a time, and a possible cause.
 	silent(within time.Duration) (process, why string, err error)
 	// stalled ends the trial. Messages is how many were handled since the last entry; 0: nothing moves.
 	stalled(messages uint64) error

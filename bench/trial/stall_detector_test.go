@@ -21,7 +21,7 @@ type fakeTrial struct {
 	mute     string // the process that gives no sign of life
 	onAsk    func()
 	asked    int
-	messages uint64 // with which it was said to have stalled
+	messages uint64 // argument of the call of stalled
 }
 
 func (f *fakeTrial) now() int64                      { return f.at }

@@ -28,8 +28,8 @@ import (
 	"turnstile/results"
 )
 
-// A Trial is one run of a cluster of processes, from the start of the first to the end of the last. Each of
-// its parts uses only the parts before it.
+// A Trial is one run of a cluster of processes, from the start of the first process to the end of the last.
+// Each of its parts, from journal to faults, uses only the parts before it.
 type Trial struct {
 	*bench.Job
 	Number   int // trials count from 1
@@ -58,7 +58,7 @@ type Trial struct {
 	connections *connections
 	faults      *faults
 
-	livelock uint64 // messages handled since the last entry, if the trial ends for a livelock
+	livelock uint64 // messages handled since the last entry, if a livelock ends the trial; else 0
 }
 
 // wire makes the parts of a trial whose journal exists. The trial ends when ctx is done.

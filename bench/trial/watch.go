@@ -16,7 +16,7 @@ type watch struct {
 	refresh    func() bool
 	stale      bool               // the last refresh failed: counters are too old
 	heartbeats []bool             // by kind of message: whether it is a heartbeat
-	detectors  []bool             // by instance: whether it is a failure detector; nil: none is
+	detectors  []bool             // by instance: whether it is a failure detector; nil: no detectors
 	of         []*history.Watched // counters by node; nil: the node is down, or not known yet
 	// detectorsStopped is set once the detectors do nothing more. Until then no sum includes them: their work is
 	// no progress, and they never rest.
@@ -178,7 +178,7 @@ func (s sums) over() uint64 { return s.exits + s.abandoned + s.crashed }
 func (s sums) nobodyInside() bool { return s.entries == s.exits+s.crashed }
 
 // quiescent reports whether only a new request can make anything happen: no message is in transit, no client
-// is about to leave, and no timer runs. It returns false once a node has died, since counts no longer tell.
+// is about to leave, and no timer runs. It returns false once a node has died: then counts prove nothing.
 func (s sums) quiescent() bool {
 	return !s.unknown && s.delivered == s.sent && s.pending == 0 && s.dead == 0
 }

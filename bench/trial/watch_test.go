@@ -23,8 +23,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// Detectors count in the sums only once they have stopped, and never among the messages of a fault; nor do
-// heartbeats of others.
+// Sums include detectors only once the detectors have stopped. The method messages never counts messages of
+// detectors, nor heartbeats of other instances.
 func TestDetectorsAreLeftOut(t *testing.T) {
 	instances := make([]history.InstanceCounters, 2)
 	for i := range instances {

@@ -130,8 +130,8 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A custom client gets nowhere without the secret: by TLS, by an earlier version of TLS, or by plain TCP. Its
-// name never begins a line of the log.
+// The server refuses a custom client without the secret, and one with the secret that uses an earlier version
+// of TLS or plain TCP. The name that a client sends never begins a line of the log.
 func TestStrangersOfTheirOwnMaking(t *testing.T) {
 	dir, own := makeKeys(t)
 	s, log := serve(t, dir)

@@ -188,7 +188,7 @@ func (a *Agent) prepare() error {
 	return nil
 }
 
-// CheckName returns an error unless the name suits a host. It becomes a part of subjects and of file names.
+// CheckName returns an error unless the name suits a host. The name is used in subjects and in file names.
 func CheckName(name string) error {
 	if !place.IsName(name) {
 		return fmt.Errorf("%q is not a name for a host: take 1 to 31 lower-case letters, digits and -, and begin "+
@@ -219,7 +219,7 @@ func (a *Agent) describe() Description {
 	return d
 }
 
-// left lists the folders of runs that nobody has fetched. The caller holds the lock.
+// left lists the folders whose files nobody has fetched. The caller holds the lock.
 func (a *Agent) left() (names []string) {
 	serving := map[string]bool{}
 	for _, s := range a.runs {
@@ -334,7 +334,7 @@ func (a *Agent) session(run string) *session {
 	return a.runs[run]
 }
 
-// isPast reports whether the agent has served a run that is over.
+// isPast reports whether the agent has served this run and the run is over.
 func (a *Agent) isPast(run string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -193,7 +193,7 @@ func TestAHostHasOneAgent(t *testing.T) {
 	}
 }
 
-// The counters at the end of a process are final: a later answer with older ones changes nothing.
+// The counters at the end of a process are final: a later answer with older counters changes nothing.
 func TestLateCountsChangeNothing(t *testing.T) {
 	w := history.NewShadow(1)
 	snapshot := func(entries uint64) []byte {
@@ -240,7 +240,7 @@ func (p *played) refused(s *served, what string, o order, says string) {
 	}
 }
 
-// An order is carried out once, in order, by the agent and for the run that it is for.
+// An agent refuses an order that is old or repeated, or for another run or another start of the agent.
 func TestOrdersAreNotReplayed(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -325,7 +325,7 @@ func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
 		SharedMemory + "/" + p.Name + "/probe\x00"} {
 		give("a probe of "+path, order{Do: doProbe, File: path}, "is no file of the run")
 	}
-	// The last of these continues the copy.
+	// The last of these is the folder of a run that the host still serves.
 	for _, run := range []string{"..", "../x", "nothing", "secret.log", p.Name + "-trial-1"} {
 		give("adopting "+run, order{}, "there is no order")
 		o := order{Run: "fresh", Boot: p.host.Boot, Number: 1, Do: doJoin, Join: &Join{Protocol: Protocol,
@@ -334,7 +334,7 @@ func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
 	}
 }
 
-// A host refuses more than it has.
+// A host refuses a run that needs more memory or disk space than the host has.
 func TestAHostSaysWhatItHasNot(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, nil)
@@ -409,7 +409,7 @@ func TestAnAgentThatEndsIsNoticed(t *testing.T) {
 	}
 }
 
-// A host whose agent is suspended is unknown, and continues with it.
+// A host whose agent is suspended is silent but not gone. When the agent resumes, the host answers again.
 func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 	url := controlPlane(t)
 	stopped := agentProcess(t, url, "s")
@@ -592,8 +592,8 @@ func leftBy(t *testing.T, url, name, folder string, size int) (h *played, log []
 	return h, log
 }
 
-// The logs left by a run are fetched by another, in pieces, from where an earlier call has stopped, and
-// checked by digest. Then they are removed.
+// Another run fetches the logs that a run has left. It fetches them in pieces, continues where an earlier
+// call has stopped, and checks the digests. Then it removes them.
 func TestFilesThatARunHasLeft(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -612,7 +612,7 @@ func TestFilesThatARunHasLeft(t *testing.T) {
 	if _, err := os.Stat(begun); err == nil {
 		t.Error("what is wrong is kept")
 	}
-	for range 2 { // and it does not matter if all is there
+	for range 2 { // the second call finds all files there
 		if err := h.host.Fetch(t.Context(), to); err != nil {
 			t.Fatal(err)
 		}
@@ -889,7 +889,7 @@ type served struct {
 	Options
 	conn *nats.Conn
 	log  *text
-	stop func() // ends it, as its user does
+	stop func() // ends the agent, as its user would
 	over chan error
 }
 

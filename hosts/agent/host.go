@@ -25,7 +25,7 @@ import (
 // A Run is a run at the control plane. It answers the pings of agents.
 type Run struct {
 	Name  string
-	Stops atomic.Uint64 // counts stops and continuations, see Host
+	Stops atomic.Uint64 // how often processes of the run were stopped or continued
 	conn  *nats.Conn
 	alive *nats.Subscription
 }

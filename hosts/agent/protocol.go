@@ -121,7 +121,7 @@ type reply struct {
 	Gone   bool         `json:"gone,omitempty"`   // the process to be signalled has ended
 	Folder string       `json:"folder,omitempty"` // folder of a trial on that host
 	Port   int          `json:"port,omitempty"`
-	Counts []byte       `json:"counts,omitempty"` // of each node: process number (a varint), and a snapshot
+	Counts []byte       `json:"counts,omitempty"` // of each node: process number (a varint), and its counters
 	Uses   map[int]uses `json:"uses,omitempty"`   // by number of the process
 	Busy   uint64       `json:"busy,omitempty"`
 	Ticks  uint64       `json:"ticks,omitempty"`

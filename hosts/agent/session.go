@@ -400,7 +400,7 @@ func (s *session) probe(path string) (reply, error) {
 const SharedMemory = "/dev/shm/turnstile"
 
 // ProbeFile is a file that an orchestrator writes to a folder. An agent that can read it shares the folder
-// (see Sees).
+// (see Host.Sees).
 const ProbeFile = "probe"
 
 // aliveEvery is how often an agent pings the orchestrator of a run.
@@ -478,7 +478,7 @@ func (s *session) keep(folder, why string) {
 	}
 }
 
-// cut makes the kernel drop packets of the run's ports from and to other hosts. Orders use other ports.
+// cut makes the kernel drop packets of the run's ports from and to other hosts. Orders to the agent pass.
 func (s *session) cut(o *order) error {
 	s.cutting.Lock()
 	defer s.cutting.Unlock()

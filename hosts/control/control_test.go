@@ -136,7 +136,7 @@ func TestStaleSocket(t *testing.T) {
 	if err := os.Rename(name, name+".kept"); err != nil {
 		t.Fatal(err)
 	}
-	d.End(Reply{}) // it does not find its socket
+	d.End(Reply{}) // End does not find the renamed socket
 	if err := os.Rename(name+".kept", name); err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@
 //
 // The rules of a [Table] are in a separate nftables table, in the network namespace of the process. No other
 // table is read or changed. Changing it takes the capability NET_ADMIN: [Check] reports whether this process
-// has it. Packets between processes of one host always pass, even if they use an address of the host that
-// others use.
+// has it. Packets between processes of one host always pass, even if they are sent to the address at which
+// other hosts reach this host.
 //
 // TCP retransmits dropped packets, and doubles the wait each time. So after a long cut, connections that
 // survived it resume with a delay, which is no longer than the cut was.

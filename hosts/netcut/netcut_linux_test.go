@@ -53,8 +53,8 @@ func again(role string, own bool, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// apart reports whether the test is in its own network namespace. If not, the test was run in one, or
-// skipped.
+// apart reports whether the test is in its own network namespace. If not, apart has run the test in another
+// process with its own namespace, or has skipped the test.
 func apart(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(roleKey) == inside {
@@ -107,7 +107,7 @@ func TestACutDropsBothWaysUntilItIsHealed(t *testing.T) {
 	if says := p.order("dial %s %d", near, p.port); !strings.Contains(says, "i/o timeout") {
 		t.Errorf("connecting from there is no wait: %s", says)
 	}
-	p.wants("dial %s", far) // itself
+	p.wants("dial %s", far) // the far host dials itself
 	if here, there := p.near.count(), p.order("count"); here != 2 || there != "2" {
 		t.Errorf("while it was cut off, %d bytes were heard here and %s there, and not 2", here, there)
 	}
@@ -201,8 +201,8 @@ func TestClearDeletesOneTableAlone(t *testing.T) {
 	wantTables(t, "after the last heal", foreigns)
 }
 
-// A process without the capability gets an error that names it. Two processes on one network have the same
-// namespace, and others another one.
+// Check names the capability that a process lacks. Namespace returns the same text each time in one
+// network namespace, and another text in another one.
 func TestCheckSaysWhatIsMissing(t *testing.T) {
 	if !apart(t) {
 		return
@@ -318,7 +318,7 @@ const patience = 20 * time.Second
 // beHost is the host that is cut off. It prints the numbers of its control port and its data port, and obeys
 // orders on the control port.
 func beHost() {
-	bufio.NewReader(os.Stdin).ReadString('\n') // its end of the cable is there
+	bufio.NewReader(os.Stdin).ReadString('\n') // waits until its end of the cable exists
 	err := errors.Join(ip("link set lo up"), ip("addr add "+far+"/24 dev far"), ip("link set far up"))
 	if err != nil {
 		fmt.Println(err)
@@ -362,8 +362,8 @@ func beHost() {
 type pair struct {
 	t     *testing.T
 	near  heard
-	port  uint16 // of data here
-	there uint16 // the same on the other host
+	port  uint16 // port for data on this host
+	there uint16 // port for data on the other host
 	ask   *bufio.ReadWriter
 }
 
@@ -379,7 +379,7 @@ func connect(t *testing.T) *pair {
 	other := again(farHost, true)
 	in, _ := other.StdinPipe()
 	out, _ := other.StdoutPipe()
-	runtime.LockOSThread() // it ends with the thread that started it
+	runtime.LockOSThread() // the other process ends with the thread that starts it
 	fail(other.Start())
 	t.Cleanup(func() { other.Process.Kill(); other.Wait(); runtime.UnlockOSThread() })
 	fail(ip("link set lo up"))

@@ -259,8 +259,8 @@ type absence struct {
 	spares nodes.Assumption                  // assumptions that the absence breaks and a crash does not
 }
 
-// absences returns the absences that the algorithm must treat like a crash of the leader: it has a grace,
-// tolerates crashes and the assumptions that the absence breaks, and its detector reports more than crashes.
+// absences returns the absences that the algorithm must treat like a crash of the leader: it has a grace, its
+// detector reports more than crashes, and it needs neither NoCrash nor the broken NoPause or NoLoss.
 func (e *elected) absences() (all []absence) {
 	s, needs := e.sections, e.Safe|e.Live
 	if e.Grace == 0 || e.Replayed || e.Oracle || needs&nodes.NoCrash != 0 {

@@ -140,13 +140,13 @@ func troubled() []electionRun {
 	}
 }
 
-// A leader that stands still, or is cut off, for longer than the grace counts like one that has crashed: of
-// an algorithm that rests on neither crashes nor that, and if nothing else goes wrong.
+// A leader that stands still, or is cut off, for longer than the grace counts as crashed, if the algorithm
+// tolerates both crashes and such absences, and nothing else goes wrong.
 func TestLeadersThatAreAbsent(t *testing.T) {
 	const replaced = "\n350 0 elect 3\n350 1 elect 3\n350 2 elect 3\n350 3 elect 3"
 	const back = "\n910 4 elect 3"
 	const paused = "\n300 1 fault\n300 4 pause%s\n900 4 resume\n900 1 heal"
-	const oracle = nodes.PerfectDetector // stands for one that the simulator speaks for
+	const oracle = nodes.PerfectDetector // in live: a detector that the simulator plays (Setting.Oracle)
 	const cut = "\n300 1 fault 1%s\n900 1 heal"
 	stops := Fault{Text: "pause 4", Breaks: nodes.NoPause | nodes.Timing,
 		Stops: func(id, _ nodes.ID) bool { return id == 4 }}
@@ -159,7 +159,7 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 		name, text string
 		live       nodes.Assumption
 		faults     []Fault
-		says       string // part of what the check of agreement says that it violates; empty: it does not
+		says       string // part of the violation that the check of agreement finds; empty: it finds no violation
 	}{
 		{"is cut off, and its detector tells of crashes alone", cut, oracle, []Fault{cuts}, ""},
 		{"stands still", paused, 0, []Fault{stops}, "node 4 led and stood still from 300ms on; for 600ms"},

@@ -2,14 +2,14 @@ package check
 
 import "testing"
 
-// A process that is asked for the resource reads the account for an entry, and heeds its fence number, before
-// the stamp of that. So what it has decided may be seen before its cause, which is nothing against it; of a
-// file that would be.
+// If nodes ask a process for the resource, the process reads the account and notes the fence number before
+// the node stamps its entry. So a refusal may be stamped before the entry that caused it. That is a
+// contradiction only if the resource is a file.
 func TestARefusalMayBeSeenBeforeItsCause(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		run         func(w *world)
-		file, asked Outcome // what the witnesses say
+		file, asked Outcome // findings of the check "witnesses", for a file and for a process
 	}{
 		{"refused before the later entry is stamped",
 			func(w *world) { w.under(0, 2); w.refused(0); w.visit(1, 3) }, Inconclusive, Valid},

@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// cutOff returns a run of two nodes with a fault in which a message is lost, that was changed.
+// cutOff returns a run of two nodes, changed by f, with a fault that loses a message.
 func cutOff(f func(w *world)) func() *world {
 	return func() *world {
 		w := measuring()

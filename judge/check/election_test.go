@@ -19,14 +19,14 @@ type electionRun struct {
 	name    string
 	setting func(s *Setting)
 	text    string
-	check   string                       // that is looked at
-	as      Outcome                      // what it comes to
-	outside bool                         // its model
+	check   string                       // the name of the check that is tested
+	as      Outcome                      // the outcome of that check
+	outside bool                         // the finding is outside the model
 	says    string                       // part of the sentence
 	without string                       // what the sentence does not say
 	witness string                       // the first line of the witness; empty: any
 	logs    func(all []*history.NodeLog) // changes the logs of the orchestrator and the nodes; nil: keep them
-	jumps   bool                         // the clock of a host does
+	jumps   bool                         // the clock of a host jumps
 }
 
 // events reads the lines of a run.
@@ -66,11 +66,11 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		}
 		e := history.Event{At: at * 1e6, Kind: kinds[what], Node: node, Count: uint32(count), Value: value}
 		switch e.Kind {
-		case history.Marked: // instead of that it is told to stop
+		case history.Marked: // this mark replaces the mark Stopped
 			e.Node, stopped = nodes.None, true
 		case history.Paused, history.Resumed:
 			e.Count, e.Node = uint32(node), nodes.None
-		case history.FaultBegan: // the node is the number of the fault
+		case history.FaultBegan: // the line has the number of the fault in place of a node
 			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, count, 1 // a node was hit
 		case history.FaultHealed:
 			e.Count, e.Node, e.Value = uint32(node), nodes.None, 1 // a message was hit
@@ -124,7 +124,7 @@ func allElect(at, leader, term int) string {
 
 func inTerms(s *Setting) { s.Leads = &row.Leadership{Terms: true} }
 
-// parted has a fault cut nodes 0 and 1 off from the others; what it breaks is in the run.
+// parted has a fault cut nodes 0 and 1 off from the others. The events say which assumptions it breaks.
 func parted(s *Setting) {
 	s.Faults = []Fault{{Text: "cut 0-1/2-4", OfLinks: true, Breaks: nodes.NoLoss,
 		Separates: func(a, b, _ nodes.ID) bool { return (a < 2) != (b < 2) }}}
@@ -248,7 +248,7 @@ func allLate(ms, percent int64) func([]*history.NodeLog) {
 	}
 }
 
-// doubtful are runs without sound evidence: only promises that hold in spite of that can be violated.
+// doubtful are runs with defects in the evidence: a promise can be violated only if no defect concerns it.
 func doubtful() []electionRun {
 	gap := func(all []*history.NodeLog) { all[3].Totals.Gaps++ }
 	repeat := func(all []*history.NodeLog) { all[3].Totals.Repeats++ }
@@ -376,8 +376,8 @@ func steady() []electionRun {
 	}
 }
 
-// costly are runs for the check of the messages of their elections: 10 each if all begin at
-// once, and 15 at most.
+// costly are runs for the check of how many messages elections take: 10 each if all nodes begin at once, and
+// 15 at most otherwise.
 func costly() []electionRun {
 	even := func(s *Setting) {
 		s.Even, s.Codec = true, nodes.NewCodec(toys[:1])

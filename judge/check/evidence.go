@@ -106,7 +106,7 @@ func (e *evidence) finding(c *check) Finding {
 }
 
 // doubt returns why a violation is in doubt, or "". Safety rests on Safe only, and all other promises on Live
-// as well. If leaders have terms, so does leadersCheck: leaders of different terms are safe.
+// as well. With terms, leadersCheck rests on Live too, since leaders of different terms are safe.
 func (e *evidence) doubt(c *check, f *Finding) string {
 	needs, unsound := e.Safe, e.Problem.unsound(e)
 	if c.about != aboutSafety || c.live && e.Leads.Terms {

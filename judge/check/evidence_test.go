@@ -2,8 +2,8 @@ package check
 
 import "turnstile/nodes"
 
-// together2 returns a run in which two are inside together though the algorithm rests on links that did
-// something to its messages.
+// together2 returns a run with two clients inside together. The algorithm needs the assumption rests, and
+// links records what the transport did to messages.
 func together2(rests nodes.Assumption, links func(w *world)) func() *world {
 	return made(func(w *world) {
 		w.together()
@@ -12,7 +12,7 @@ func together2(rests nodes.Assumption, links func(w *world)) func() *world {
 	})
 }
 
-// doubtMutants are runs whose transport broke what the algorithm rests on, or not, though no fault did.
+// doubtMutants are runs without faults in which the transport lost, repeated or invented messages.
 var doubtMutants = []mutant{
 	{"two inside, and a message came again", together2(nodes.NoDuplication, func(w *world) {
 		w.log(1).Totals.Repeats++

@@ -175,10 +175,10 @@ func (e *evidence) sharedAt(r *section.Resource) span {
 }
 
 // witnesses: a lost update implies that sections overlapped, and an overlap implies that the register
-// exceeded the capacity. If an entry is alone by the register, the value that it reads was written before it
-// by the stamps. Otherwise the harness is wrong, and no witness can be trusted. If nodes ask a process for
-// the resource, the stamps of two sections that overlapped there may not overlap, because of the delay of its
-// answers.
+// exceeded the capacity. If an entry is alone by the register, the value that it reads must have been written
+// earlier by the stamps. Otherwise the harness is wrong, and no witness can be trusted. If nodes ask a
+// process for the resource, two sections that overlapped there need not overlap by their stamps, because its
+// answers take time.
 func witnesses(e *evidence) Finding {
 	if e.Lacks.Register || e.Lacks.Account {
 		return notJudged("not judged: the history does not have all witnesses")

@@ -43,7 +43,7 @@ func leasing(f func(w *world)) func() *world {
 	}
 }
 
-// late has node 0 stand still inside under 2, and node 1 enter meanwhile, and leave.
+// late has node 0 stand still inside under the fence number 2. Meanwhile node 1 enters and leaves.
 func late(w *world) {
 	w.under(0, 2)
 	w.visit(1, 3)
@@ -172,8 +172,8 @@ var capacityMutants = []mutant{
 		"no more than 1 of 2 units were taken at once in 9 entries"},
 }
 
-// That all units were taken is shown by the register. Where the load does not demand all of them, that they
-// were not shows nothing; and of one unit nothing is said.
+// The register shows whether all units were taken. If the load does not demand all of them, a free unit shows
+// nothing. A resource of one unit is not judged.
 func TestAllUnitsAreTaken(t *testing.T) {
 	for name, c := range map[string]struct {
 		w         *world

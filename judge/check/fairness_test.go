@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// passing returns a run of two nodes in which node 0 enters so many times, all that is measured, while the
-// request of node 1 is open.
+// passing returns a run of two nodes. While the request of node 1 is open, node 0 enters so many times; only
+// these entries are measured.
 func passing(times int, p Promise) func() *world {
 	return func() *world {
 		w := newWorld(2)
@@ -158,7 +158,7 @@ func TestWhatIsSaidWithoutAPromise(t *testing.T) {
 	}
 }
 
-// Of several clients that got nothing it says how many they are.
+// If several clients got nothing, the text says how many.
 func TestHowManyGotNothing(t *testing.T) {
 	f := &fairFold{}
 	for id := range nodes.ID(3) {
@@ -170,12 +170,12 @@ func TestHowManyGotNothing(t *testing.T) {
 	}
 }
 
-// A promise of Fair holds until an assumption is broken, and not afterwards.
+// A promise that rests on Setting.Fair holds until one of these assumptions is broken, and not afterwards.
 func TestAPromiseLapsesWithWhatItRestsOn(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fair  nodes.Assumption
-		entry int // of node 0, before which a message is copied
+		entry int // the entry of node 0 before which a message is copied
 		want  Outcome
 	}{
 		{"it does not rest on that", 0, 1, Violated},
@@ -224,7 +224,7 @@ func TestOneThatNeverEntersIsPassedOver(t *testing.T) {
 	}
 }
 
-// What a request takes to be known, and when it was asked for, add up without overflow.
+// The time until a request is known is bounded, so adding it to the time of the request cannot overflow.
 func TestPromisesOfLongLatencies(t *testing.T) {
 	spec := &row.Row{
 		Spec: nodes.Spec{},

@@ -23,7 +23,7 @@ func TestCrashEndsAStay(t *testing.T) {
 	w.ask(1)
 	w.enter(0)
 	w.crash(0)
-	w.inside-- // a host takes it out of the register
+	w.inside-- // the orchestrator takes node 0 out of the register
 	w.enter(1)
 	w.exit(1)
 	w.end()
@@ -139,8 +139,8 @@ func TestWhatIsOutsideTheModel(t *testing.T) {
 	}
 }
 
-// With faults, what was sent need not have come, and costs are no longer as published; but the counts must
-// still balance.
+// With faults, messages may be lost or copied, and costs may differ from the published ones; but the counts
+// must still balance.
 func TestFaultsAreBooked(t *testing.T) {
 	faulty := func(dropped, copied uint64) Verdict {
 		w := sound(3)

@@ -90,7 +90,7 @@ func faults(e *evidence) Finding {
 }
 
 // missedBy returns why a fault that took place hit nothing, or "". How many messages a fault of links hit is
-// known when it is healed. All are healed at the end of a run, unless it stalls or is cut short.
+// known when it is healed: at the latest at the end of a run, unless the run stalls or is cut short.
 func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 	if of := m.timeless(asked, f); of != "" {
 		return asked.Text + ": it hit nothing: " + of

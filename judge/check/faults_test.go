@@ -129,8 +129,8 @@ func TestFaultsSayWhichServersTheyHit(t *testing.T) {
 }
 
 // If an algorithm tolerates a fault, the longest stretch without an entry counts, even if clients entered
-// while it lasted: beyond the grace and twenty entries the run shows nothing. That is so only if a client
-// waited that the fault did not hit, and nothing else was wrong.
+// during the fault: if it exceeds the grace plus the time of twenty entries, the run shows nothing. It counts
+// only if a client waited that the fault did not hit, and nothing else was wrong.
 func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 	const grace = time.Millisecond
 	copies := Fault{Text: "duplicate 20%", OfLinks: true, Breaks: nodes.NoDuplication}
@@ -142,9 +142,9 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 		faults []Fault
 		safe   nodes.Assumption
 		gap    time.Duration
-		paused bool // the waiting client
+		paused bool // the waiting client stands still
 		shows  bool
-		alone  bool // a single entry came before
+		alone  bool // only one entry came before the fault
 	}{
 		{"after one entry", []Fault{copies}, 0, 2 * grace, false, true, true},
 		{"within the grace", []Fault{copies}, 0, grace, false, true, false},

@@ -16,7 +16,7 @@ func (w *world) about(id nodes.ID, e history.Event) {
 	l.Events[len(l.Events)-1].Node = id
 }
 
-// kill has the process of a node told to end, and crashed says that it has.
+// kill records the order to end the process of a node, and crashed records that the process has ended.
 func (w *world) kill(id nodes.ID) {
 	w.broke(nodes.NoCrash)
 	w.about(id, history.Event{Kind: history.Killed})
@@ -38,7 +38,7 @@ func (w *world) restart(id nodes.ID) {
 	w.about(id, history.Event{Kind: history.Restarted, Count: last.Incarnation + 1})
 }
 
-// begins reports whether the next message on a link is the first of a stream that follows another one.
+// begins reports whether the next message on a link begins a stream other than the first stream of the link.
 func (w *world) begins(from, to nodes.ID) bool {
 	f, t := w.log(from), w.log(to)
 	heard, life := false, uint32(0)
@@ -50,8 +50,8 @@ func (w *world) begins(from, to nodes.ID) bool {
 	return life != f.Incarnation || t.Incarnation > 0 && !heard
 }
 
-// fallen returns the world of a run of three nodes in which node 2 is killed, after do, restarted, and killed
-// again when it has had a turn, for good.
+// fallen returns a run of three nodes. After do, node 2 is killed; it restarts, has a turn, and is killed
+// again for good.
 func fallen(do func(w *world)) *world {
 	w := newWorld(3)
 	w.round()
@@ -70,7 +70,7 @@ func fallen(do func(w *world)) *world {
 	return w
 }
 
-// turnOf has a node have a turn while node 2 is down: it asks all, and needs one alone.
+// turnOf has a node have a turn while node 2 is down: it asks all others, and needs only the reply of peer.
 func (w *world) turnOf(id, peer nodes.ID) {
 	w.ask(id)
 	w.send(id, 2, kindRequest)
@@ -133,7 +133,7 @@ func TestDeathsAreExplained(t *testing.T) {
 	}
 }
 
-// What a process sends that comes up while its receiver is down is not missed, even if it sends nothing else.
+// If a process comes up while its receiver is down, its messages to that receiver do not count as lost.
 func TestMessagesToNodesThatAreDown(t *testing.T) {
 	for _, downFirst := range []bool{true, false} {
 		w := newWorld(3)
@@ -162,7 +162,7 @@ func TestMessagesToNodesThatAreDown(t *testing.T) {
 	}
 }
 
-// strays makes the latest message from node 2 to node 0 one that came after the next incarnation's first.
+// strays makes the latest message from node 2 to node 0 arrive after the next incarnation's first message.
 func (w *world) strays() {
 	l := w.log(0)
 	l.ReceivedFrom[2]--
@@ -247,7 +247,7 @@ func (w *world) waitsForTheDead() {
 	w.ask(0)
 }
 
-// What comes between the order to end and the end is doubtful; what comes after it is not.
+// Events between the order to end a process and its end are in doubt; later events are not.
 func TestTheMomentOfADeathIsDoubtful(t *testing.T) {
 	judgeMoments(t, []moment{
 		{"another enters before", func(w *world) {
@@ -312,9 +312,9 @@ func TestTheMomentOfADeathIsDoubtful(t *testing.T) {
 	})
 }
 
-// Two clients are inside together for less than the error of the stamps, so the intervals do not prove it.
-// A third client, which has written the account, dies meanwhile. The register and the account still show that
-// two were inside, so these checks must not skip a section because a client died in one.
+// Two clients are inside together for less than the error of the stamps, so the intervals do not prove it. A
+// third client, which has written the account, dies meanwhile. The register and the account still show that
+// two were inside: these checks must not skip sections because of the death.
 func TestADeathHidesNobody(t *testing.T) {
 	w := newWorld(3)
 	w.round()
@@ -346,7 +346,7 @@ func TestADeathHidesNobody(t *testing.T) {
 	}
 }
 
-// A register that may count too many shows neither a violation nor its absence.
+// If the register may count a dead node, one unit too many proves neither a violation nor its absence.
 func TestARegisterInDoubt(t *testing.T) {
 	judgeMoments(t, []moment{
 		{"the register is in doubt, and nobody sees it", func(w *world) { w.ask(2); w.doubt(2) }, Valid, Valid},
@@ -398,7 +398,7 @@ func (w *world) doubt(id nodes.ID) {
 	w.about(id, history.Event{Kind: history.Crashed, Count: 1})
 }
 
-// What the dead may have written is not missed, and hides nothing that others have lost.
+// An update that a dead client may have written does not count as lost, and hides no lost update of others.
 func TestTheAccountOfTheDead(t *testing.T) {
 	for written := range int64(2) {
 		for lost := range uint64(2) {

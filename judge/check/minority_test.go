@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// cutApart returns a run of two nodes that are cut off from each other, where one enters meanwhile under a
-// fence number of the next epoch. The other one has entered before in the epoch of the beginning.
+// cutApart returns a run of two nodes that are cut off from each other. During the cut node 0 enters under a
+// fence number of the next epoch; if before is set, node 1 enters before that, in the first epoch.
 func cutApart(keeps, before bool) func() *world {
 	return func() *world {
 		w := measuring()
@@ -38,7 +38,7 @@ func cutApart(keeps, before bool) func() *world {
 	}
 }
 
-// minorityMutants are runs in which a minority wrongly lets a client in, for the mutants of other files.
+// minorityMutants are the mutants of some other files, and runs in which a minority wrongly lets a client in.
 var minorityMutants = slices.Concat(cutMutants, fenceMutants, doubtMutants, []mutant{
 	{"a client enters in a minority", cutApart(false, false), "minority", Violated, Violated,
 		"node 0, without a majority for"},
@@ -46,8 +46,8 @@ var minorityMutants = slices.Concat(cutMutants, fenceMutants, doubtMutants, []mu
 		", entered in an epoch that began meanwhile; it should stop"},
 })
 
-// An entry in a minority is counted. It is no violation if nothing is promised, if the epoch may have
-// begun before, soon after the cut, where a clock was wrong, and with half of three nodes and more.
+// An entry in a minority is counted. It is no violation if nothing is promised, if the epoch may have begun
+// before the cut, soon after the cut, or if a clock was wrong. Without a cut there is no minority.
 func TestWhatAMinorityMayDo(t *testing.T) {
 	for name, test := range map[string]struct {
 		world   func() *world

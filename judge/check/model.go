@@ -333,7 +333,7 @@ func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 // all reports whether all nodes are away, since a broker or proxy stands still.
 func (a *away) all() bool { return len(a.carrier) > 0 }
 
-// has reports whether a node is away, whatever the others are.
+// has reports whether a node itself is away. It ignores brokers and proxies that stand still: see all.
 func (a *away) has(id nodes.ID) bool {
 	if a.still[uint32(id)] || a.offline[id] {
 		return true

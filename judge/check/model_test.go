@@ -13,8 +13,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// modelOf returns a model of three clients and a server whose grace is 100, in which faults took place that
-// were asked for: each from 1000 to 2000, healed, with a hit.
+// modelOf returns a model with three clients, a server and a grace of 100. The planned faults took place:
+// each lasted from 1000 to 2000, was healed, and had a hit.
 func modelOf(faults ...Fault) *model {
 	m := &model{Setting: Setting{Config: nodes.Config{N: 3}, Grace: 100, Faults: faults},
 		sections: &section.Fold{}}
@@ -137,7 +137,7 @@ func TestWhatFaultsOfServersBreak(t *testing.T) {
 	}
 }
 
-// An excuse names what was needed, and the first fault that broke it.
+// A finding outside the model names the broken assumption, and the first fault that broke it.
 func TestWhatAFindingOutsideTheModelSays(t *testing.T) {
 	const late = "it is late (outside its model: the algorithm assumes that "
 	m := modelOf(delay, lossy, kill).with(func(m *model) { m.sections.Faults[2].Victim = 2 })
@@ -163,8 +163,8 @@ func TestWhatAFindingOutsideTheModelSays(t *testing.T) {
 	}
 }
 
-// Of several kills, an excuse names the one that broke what is needed: by which a node forgot, or a server or
-// the majority was down.
+// If several nodes were killed, the finding names the kill that broke the needed assumption: it made a node
+// forget its state, or it took down a server or the majority.
 func TestAnAssumptionNamesTheFaultThatBrokeIt(t *testing.T) {
 	kills := func(text string, ids ...nodes.ID) Fault {
 		return Fault{Text: text, Breaks: nodes.NoCrash,
@@ -195,15 +195,15 @@ func TestAnAssumptionNamesTheFaultThatBrokeIt(t *testing.T) {
 	if !strings.Contains(f.Says, "; kill 0)") {
 		t.Errorf("a crash that nobody hears of: %s", f.Says)
 	}
-	m.sections.Broken[1].Value |= int64(nodes.ServersUp) // of somebody else
+	m.sections.Broken[1].Value |= int64(nodes.ServersUp) // the amnesia of servers that the run does not own
 	if f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, nodes.NoAmnesia); strings.Contains(
 		f.Says, "kill") {
 		t.Errorf("servers out of reach: %s", f.Says)
 	}
 }
 
-// A node that reaches only one other, which reaches all, is on the side of a majority: what lets it in may
-// come from there.
+// A node that reaches only one other, which reaches all, is on the side of a majority: the message that lets
+// it in may come through that other node.
 func TestWhoReachesAMajorityThroughOthersIsOnItsSide(t *testing.T) {
 	apart := func(a, b, _ nodes.ID) bool { return min(a, b) == 1 && max(a, b) == 2 || min(a, b) == 2 }
 	m := modelOf(Fault{Separates: apart})
@@ -219,8 +219,8 @@ func TestWhoReachesAMajorityThroughOthersIsOnItsSide(t *testing.T) {
 	}
 }
 
-// A fault of clocks hits the timers of a foreign program, and shows nothing of one that has set none. Of
-// other rows nothing is recorded, and they are judged as ever.
+// In a foreign program, a fault of clocks hits only timers that the testbed runs for it. If the program set
+// no timer, the fault hit nothing. For other rows no timers are recorded, and faults are judged as usual.
 func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
 	set := func(running uint32, ever int64) *history.Event {
 		return &history.Event{Kind: history.ClockSet, Count: running, Value: ever}
@@ -328,7 +328,7 @@ func randomFaults(r *rand.Rand) *model {
 	return m
 }
 
-// What is remembered of sides is what looking at every node each time finds.
+// The cached sides equal what a search node by node finds at each time.
 func TestSidesAreThoseOfEveryNode(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 33))

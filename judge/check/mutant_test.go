@@ -16,8 +16,8 @@ import (
 type mutant struct {
 	name    string
 	world   func() *world
-	fails   string  // the check
-	as      Outcome // what the check comes to
+	fails   string  // the check that must find it
+	as      Outcome // the outcome of that check
 	verdict Outcome
 	says    string // part of the sentence
 }
@@ -32,7 +32,7 @@ func made(f func(w *world)) func() *world {
 	}
 }
 
-// cut returns a run of two nodes that ends by itself in what happens while it is measured.
+// cut returns a run of two nodes in which something happens while it is measured. It adds no marks of an end.
 func cut(f func(w *world)) func() *world {
 	return func() *world {
 		w := measuring()
@@ -52,7 +52,7 @@ func circling(f func(w *world)) func() *world {
 
 func lastEvent(l *log) *history.Event { return &l.Events[len(l.Events)-1] }
 
-// crossing moves the last entry of node 1 back into that of node 0, by so many nanoseconds.
+// crossing moves the last entry of node 1 back, so that it overlaps the last stay of node 0 by so many ns.
 func crossing(ns int64) func(w *world) {
 	return func(w *world) {
 		exit := w.log(0).Events[len(w.log(0).Events)-1].At
@@ -66,7 +66,7 @@ func slow(id nodes.ID) func(w *world) {
 	return func(w *world) { w.shift(id, -int64(20*time.Microsecond)) }
 }
 
-// fast moves the last turn of a node on.
+// fast moves the last turn of a node to a later time.
 func fast(id nodes.ID) func(w *world) {
 	return func(w *world) { w.shift(id, int64(20*time.Microsecond)) }
 }
@@ -320,7 +320,7 @@ func TestWhatIsDueOutsideTheMeasuredTimeIsNotMissed(t *testing.T) {
 	}
 }
 
-// random lives through a random run of n nodes, which enter as they like, or only when nobody is inside.
+// random returns a random run. Clients enter at any time or, with exclusive, only when nobody is inside.
 func random(seed uint64, exclusive bool) *world {
 	r := rand.New(rand.NewPCG(seed, 7))
 	w := newWorld(1 + r.IntN(5))

@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// Each network has streams of its own, and what is missing from one is told with its network.
+// Each network has streams of its own, and the audit finds what is missing from either.
 func TestStreamsOfTwoNetworksAreAudited(t *testing.T) {
 	codec := nodes.NewCodec([]nodes.MessageKind{toys[0], {Zero: toyReply{}, Net: 1}})
 	for _, test := range []struct {

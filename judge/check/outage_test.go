@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// outage returns a sound run in which the broker was away for some time: node 1 sent node 0 a request that
-// was lost before the connection was made again, node 2 sent one that it owes nobody, and f has happened.
+// outage returns a sound run in which the broker was away for some time. Node 1 sent node 0 a request that
+// was lost before the nodes reconnected, the last message of node 2 to node 1 was lost too, and f happened.
 func outage(f func(w *world)) func() *world {
 	return func() *world {
 		w := newWorld(3)
@@ -71,7 +71,7 @@ func TestAnOutageExplainsWhatWasLostWithIt(t *testing.T) {
 	}
 }
 
-// An outage explains no more than that.
+// An outage explains no other lost messages, and no other differences of counts.
 func TestAnOutageExplainsNothingElse(t *testing.T) {
 	for _, m := range []mutant{
 		{"a gap later in a stream", outage(func(w *world) {

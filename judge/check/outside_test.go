@@ -16,7 +16,7 @@ func (w *world) stand(process uint32, from, takes int64) {
 	}
 }
 
-// insert adds an event of a time of its own.
+// insert adds an event at the time that the event has.
 func (w *world) insert(e history.Event) {
 	l := w.log(e.Node)
 	l.Events = append(l.Events, e)
@@ -32,7 +32,7 @@ func (w *world) began(f Fault) uint32 {
 	return number
 }
 
-// healed has it healed, after so many messages that it has hit.
+// healed has a fault healed that has hit so many messages.
 func (w *world) healed(number uint32, hits int64) {
 	w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: number, Value: hits})
 }
@@ -53,13 +53,13 @@ var (
 // through has a fault begin and be healed.
 func (w *world) through(f Fault, hits int64) { w.healed(w.began(f), hits) }
 
-// What excuses a failure, and until when: something goes wrong, and then the algorithm fails, at once, within
-// the grace, or later. What it does is that two are inside, or that nobody enters any more.
+// What excuses a failure, and until when. Something goes wrong, and then the algorithm fails, at once or
+// after the grace: two clients are inside, or nobody enters any more.
 var excuses = []struct {
 	name          string
 	breaks        func(w *world)
 	needs         nodes.Assumption
-	excused, late bool // a failure within the grace after it, and a later one
+	excused, late bool // whether a failure within the grace is excused, and a later one
 }{
 	{"a delay", func(w *world) { w.through(delay, 1) }, nodes.Timing, true, false},
 	{"a delay that goes on", func(w *world) { w.began(delay) }, nodes.Timing, true, true},
@@ -160,7 +160,7 @@ func TestWhatCannotMoveWaitsForNoGrace(t *testing.T) {
 	}
 }
 
-// leaves returns for how long what faults have done may last.
+// leaves returns the longest time for which a healed fault may still have consequences.
 func (s *Setting) leaves() (longest time.Duration) {
 	for i := range s.Faults {
 		longest = max(longest, s.Faults[i].Leaves)
@@ -168,7 +168,7 @@ func (s *Setting) leaves() (longest time.Duration) {
 	return longest
 }
 
-// One of several overlaps inside the model is a violation, whether it is the first or not.
+// If one of several overlaps is inside the model, it is a violation, even if it is not the first.
 func TestTheOverlapWithinTheModelCounts(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -210,8 +210,8 @@ func TestTheOverlapWithinTheModelCounts(t *testing.T) {
 	}
 }
 
-// A client that enters within the grace stays, and the next may enter beside it later: that is also outside
-// the model. What comes after is not, however long that one stayed.
+// A client that enters within the grace stays, and the next client may enter beside it later: that overlap is
+// also outside the model. An overlap of two clients that entered after the grace is not.
 func TestWhoWasLetInWithinTheGraceStays(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -241,7 +241,7 @@ func TestWhoWasLetInWithinTheGraceStays(t *testing.T) {
 	}
 }
 
-// So it is for other witnesses: stamps that cannot tell, and what a resource accepted that demands fences.
+// The same holds if the stamps cannot tell the order, and for writes that a resource with fences accepted.
 func TestWhoWasLetInWithinTheGraceStaysForOtherWitnesses(t *testing.T) {
 	start := func(w *world) {
 		w.Safe, w.Live, w.Grace = nodes.Timing, nodes.Timing, graceOfWorld

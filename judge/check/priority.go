@@ -55,17 +55,17 @@ func (f *rankFold) enter(s *section.Section) {
 		heap.Push(&f.known, turn{f.asked[0].Entry, f.asked[0].Node})
 		f.asked = f.asked[1:]
 	}
+	delete(f.waiting, s.Node)
 	for len(f.known) > 0 && f.waiting[f.known[0].node] != f.known[0].entry {
 		heap.Pop(&f.known)
 	}
-	if len(f.known) > 0 {
+	if len(f.known) > 0 { // another client waits
 		f.judged++
 		if first := f.known[0]; first.before(turn{s.Entry, s.Node}) && f.first == nil {
 			entered := *s
 			f.first, f.passed = &section.Section{Node: first.node, Entry: first.entry}, &entered
 		}
 	}
-	delete(f.waiting, s.Node)
 }
 
 // prioritized reports whether the client with fewest requests comes first in the run, and the time at which a

@@ -55,8 +55,8 @@ func TestSoundRunsAreValid(t *testing.T) {
 	unpublished := sound(2)
 	unpublished.CostKnown, unpublished.Cost = false, row.Range{}
 
-	// One that acts on silence has sent more: it was paused, or its timers ran out while it waited for a
-	// processor.
+	// An algorithm with timers has sent more messages: a process was paused, or timers ran out while a process
+	// waited for a processor.
 	paused, late := sound(2), sound(2)
 	for _, w := range []*world{paused, late} {
 		w.Timed, w.Cost, w.Identities = true, row.Exactly(1), []row.Identity{{Says: "nothing",
@@ -66,7 +66,7 @@ func TestSoundRunsAreValid(t *testing.T) {
 	paused.add(nodes.None, history.Event{Kind: history.Paused, Count: 1})
 	paused.add(nodes.None, history.Event{Kind: history.Resumed, Count: 1})
 
-	// Two that follow each other so closely that their stamps cross, which the register can tell.
+	// Two entries follow each other so closely that their stamps cross; the register shows no overlap.
 	close := sound(2)
 	events := close.log(1).Events
 	events[1].At = close.log(0).Events[2].At - stampError
@@ -96,7 +96,7 @@ func TestSoundRunsAreValid(t *testing.T) {
 }
 
 // A valid run in which no two wanted a resource at once says so, since a lock that lets everybody in would
-// have been valid as well; of several resources, of how many that is so.
+// have been valid as well. With several resources, it says how many were not contended.
 func TestRunsThatAreNotContended(t *testing.T) {
 	contended := func() *world {
 		w := newWorld(2)
@@ -263,7 +263,7 @@ func TestMessagesPerEntry(t *testing.T) {
 
 func third(_ float64, _ []float64, ok bool) bool { return ok }
 
-// TestWitness holds the story of a violation to a golden.
+// TestWitness compares the story of a violation with a golden file.
 func TestWitness(t *testing.T) {
 	w := measuring()
 	w.together()
@@ -361,7 +361,7 @@ func TestRevokedSectionsAreOver(t *testing.T) {
 	}
 }
 
-// What is known of a finding by the name of its check is the same for runs of each kind.
+// Checks of the same name have the same subject and leave the same questions open in each kind of run.
 func TestChecksOfOneNameAreAlike(t *testing.T) {
 	for _, c := range Exclusion.checks {
 		other := Election.check(c.name)

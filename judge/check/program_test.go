@@ -15,7 +15,7 @@ var programMutants = []mutant{
 		Violated, Violated, "the program of node 1 ended by itself: {x}"},
 }
 
-// breaching is a run in which assumptions are broken, and then the program of a node breaks the protocol.
+// breaching returns a run in which assumptions are broken, and then a node's program breaks the protocol.
 func breaching(how uint32, broken nodes.Assumption) *world {
 	w := measuring()
 	w.round()
@@ -27,8 +27,8 @@ func breaching(how uint32, broken nodes.Assumption) *world {
 	return w
 }
 
-// What no program may do is a violation, and says what the program wrote. Only what its declaration rests on
-// excuses it: its own end is no fault.
+// A breach of the protocol is a violation, and the finding quotes what the program wrote. Only a broken
+// assumption of the program's declaration excuses a breach; the end of the program itself is no such fault.
 func TestProgramsThatBreakTheProtocol(t *testing.T) {
 	const needs = nodes.NoDuplication
 	for _, x := range []struct {
@@ -59,7 +59,7 @@ func TestProgramsThatBreakTheProtocol(t *testing.T) {
 	}
 }
 
-// A witness says of each message of a program what it says, under its own type.
+// A witness shows each message of a foreign program with its text, and with its type as the program names it.
 func TestWitnessesSayWhatMessagesSay(t *testing.T) {
 	w := measuring()
 	w.ask(0)

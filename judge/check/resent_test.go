@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What was sent again, since an answer took long, is no part of what an entry was published to cost. All else
-// is judged as ever.
+// Messages that were sent again, since an answer took long, do not count in the published cost of an entry.
+// All else is judged as usual.
 func TestWhatIsSentAgainIsNoPartOfTheCost(t *testing.T) {
 	again := func(resent uint64) *world {
 		w := sound(5)

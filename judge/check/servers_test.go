@@ -10,9 +10,9 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A fault that leaves most servers of a service up and joined leaves what its progress rests on: if nobody
-// enters for longer than servers take to serve again, the run shows nothing, and says so. A majority that is
-// gone, a short fault, another one beside it, or one that clients recover from expect no entry.
+// If a fault leaves most servers of a service up and connected, it breaks no assumption of progress: if
+// nobody enters for longer than servers take to serve again, the run shows nothing, and says so. No entry is
+// expected if a majority is gone, all servers are needed, the fault is short, or another fault takes place.
 func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
 	const one, most = nodes.ServersUp, nodes.ServersUp | nodes.ServerMajority
 	for _, test := range []struct {

@@ -95,7 +95,7 @@ func allDie(at, back int) string {
 	return strings.TrimSpace(dies + rises)
 }
 
-// fourElect has nodes 0 to 3 take one for the leader.
+// fourElect has nodes 0 to 3 declare the given leader at a time.
 func fourElect(at, leader int) (text string) {
 	for id := range 4 {
 		text += fmt.Sprintf("%d %d elect %d 0\n", at, id, leader)
@@ -103,7 +103,7 @@ func fourElect(at, leader int) (text string) {
 	return text
 }
 
-// booked returns the verdict of the run with such a finding on its counts, which these runs have none of.
+// booked returns the verdict of the run, but with the given outcome of accounting: these runs have no counts.
 func (r *shownRun) booked(t *testing.T, o Outcome) Verdict {
 	t.Helper()
 	v := r.verdict(t)
@@ -121,7 +121,7 @@ func TestRunsAboutLeadersShow(t *testing.T) {
 	}
 }
 
-// To a resource that obeys the latest term alone, leaders of terms of their own leave some without a leader.
+// For a resource that obeys only the latest term, leaders of two terms leave some nodes without a leader.
 func TestRunsAboutLeadersShowInTerms(t *testing.T) {
 	wants := map[string]row.Outcome{"they lead in them for good": row.Starves,
 		"two lead in them for longer than a take-over takes": row.Recovers}
@@ -137,7 +137,7 @@ func TestRunsAboutLeadersShowInTerms(t *testing.T) {
 	}
 }
 
-// What the counts contradict shows nothing, unless two led.
+// A run whose counts disagree shows nothing, unless two nodes led.
 func TestDoubtedRunsAboutLeadersShowNothing(t *testing.T) {
 	for _, r := range shownRuns() {
 		v := r.booked(t, Inconclusive)
@@ -156,7 +156,7 @@ func TestWhoIsWithoutALeader(t *testing.T) {
 	}
 }
 
-// Of a run that ended early, a fault that nobody came for has not missed anything.
+// If a run ended early, a fault that waited for a leader in vain does not count as missed.
 func TestARunThatEndsEarlyMissesNothing(t *testing.T) {
 	r := electionRun{text: allElect(5, 4, 1), setting: func(s *Setting) { s.Faults = []Fault{{Waits: true}} }}
 	if v := r.verdict(t); !v.Missed {

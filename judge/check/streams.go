@@ -90,7 +90,7 @@ func (r *records) hearings(l *history.NodeLog, from nodes.ID, multi bool, last u
 }
 
 // died reports whether the process of a log was killed. The result is false for a log without streams, as in
-// a simulation, since such a log covers all incarnations, and is exact.
+// a simulation: such a log covers all incarnations, and a death leaves no gap in its counts.
 func (r *records) died(l *history.NodeLog) bool {
 	for i := range r.sections.Deaths {
 		if d := &r.sections.Deaths[i]; d.Node == l.Node && d.Incarnation == l.Incarnation {
@@ -123,9 +123,9 @@ func (r *records) downSince(id nodes.ID, incarnation uint32, at int64) bool {
 	return false
 }
 
-// auditLives compares the ends of all streams of a run in which nodes have died. A death explains what is
-// missing at the end of a stream from the dead process, and messages to it until the next incarnation heard
-// one.
+// auditLives compares the ends of all streams of a run in which nodes have died. A death explains messages
+// that are missing at the end of a stream from the dead process, and messages to the dead node until its next
+// incarnation heard a message.
 func (r *records) auditLives(a *audit) {
 	of := map[nodes.ID][]*history.NodeLog{} // the logs of each node, by incarnation
 	for _, l := range r.logs {

@@ -67,7 +67,7 @@ type Finding struct {
 	// to tell, or no node that was up had been asked to elect a leader.
 	ByRun bool `json:"by_run,omitempty" yaml:"by_run,omitempty"`
 
-	// OutsideModel means that an assumption of the algorithm was broken before.
+	// OutsideModel means that an assumption of the algorithm was broken before the failure or during it.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 	// Broken has the assumptions that were broken. Not stored.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
@@ -105,7 +105,7 @@ type Verdict struct {
 
 	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // describes processes that stood still
 
-	// OutsideModel means that an assumption of the algorithm was broken before.
+	// OutsideModel is taken from the worst finding.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 	// Uncontended says of a valid run how many of its resources no two clients ever wanted at once; empty: each
 	// resource was contended.
@@ -358,7 +358,7 @@ func (m *model) missed() bool {
 	return none
 }
 
-// nobodyLed reports whether all planned faults wait for a leader, and no node led.
+// nobodyLed implements Problem.unhit: all planned faults wait for an event, and the run was not cut short.
 func (m *model) nobodyLed() bool {
 	return len(m.Faults) > 0 && m.seen(history.Stopped) &&
 		!slices.ContainsFunc(m.Faults, func(f Fault) bool { return !f.Waits })

@@ -50,8 +50,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// A client that has waited since a death may have read the register before it was put right, or long after.
-// So its count does not contradict an overlap by the stamps.
+// If a client has waited since a death, the count that it read from the register may or may not include the
+// dead client. So that count does not contradict an overlap by the stamps.
 func TestARegisterThatMayCountTheDeadDeniesNothing(t *testing.T) {
 	judgeMoments(t, []moment{
 		{"another enters beside a third, long after", func(w *world) {

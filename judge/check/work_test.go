@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// printing returns a run of two clients that print and are inside together, or one after the other. The last
-// to leave has found so many of its lines mixed with others.
+// printing returns a run of two clients that print and are inside together, or one after the other. At each
+// exit a client finds so many of its five lines mixed with others.
 func printing(together bool, mixed int) *world {
 	return made(func(w *world) {
 		w.Work = workload.Printer

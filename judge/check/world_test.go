@@ -46,7 +46,7 @@ const (
 
 const stampError = 100 // of each log
 
-// newWorld returns a world of n clients under the costs of Ricart and Agrawala, in which it has begun.
+// newWorld returns a world of n clients with the costs of Ricart and Agrawala, in which the run has begun.
 func newWorld(n int) *world {
 	w := &world{read: make([]int64, n), past: make([]uint64, n), isDown: make([]bool, n)}
 	w.Setting = Setting{
@@ -224,7 +224,7 @@ func ring(n int) *world {
 		lap()
 		lap()
 	}
-	lap() // these serve nobody any more
+	lap() // this lap serves no client
 	w.end()
 	return w
 }

@@ -83,8 +83,8 @@ func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
 		servers int
 		cuts    []Cut
 		text    string
-		elected string // leader, its beginning, cause and end, in ms; then what goes on
-		agreed  string // leader and end
+		elected string // leader, beginning, end (in ms) and cause of each election; then the open one
+		agreed  string // leader and end of each agreement
 	}{
 		{"the majority elects another", most, 0, []Cut{sides(4)},
 			"100 cut 1\n130 0,1,2,3 in -1 1\n150 2 in 2 2\n152 0 in 2 2\n153 1,3 in 2 2\n200 heal 1\n" +
@@ -224,8 +224,8 @@ func naiveParties(all []naive, rule row.Following, cut Cut) map[standing][]nodes
 	return parties
 }
 
-// A cutHistory is a random history in which some nodes are cut off from the others for a time, at moments at
-// which nothing else happens.
+// A cutHistory is a random history in which some nodes are cut off from the others for a time. The cut begins
+// and ends at moments at which nothing else happens.
 type cutHistory struct {
 	n          int
 	rule       row.Following
@@ -288,8 +288,8 @@ func (h *cutHistory) elected() (all []string) {
 	return all
 }
 
-// Elections end when enough nodes follow a leader, moment by moment. While one lasts, no later follower of
-// its leader follows an elected leader.
+// Elections end when enough nodes follow a leader, as a search moment by moment finds. During an election, no
+// node that follows the new leader at its end follows an elected leader.
 func TestElectionsAgainstNaive(t *testing.T) {
 	elected, during := 0, 0
 	for seed := range uint64(soak.Pick(100, 400, 20_000)) {

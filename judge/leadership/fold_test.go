@@ -82,7 +82,7 @@ func TestTwoLeadersOfOneTermConflict(t *testing.T) {
 	for text, want := range map[string]int{
 		"10 1 elect 1 5\n30 2 elect 1 5\n40 - stop": 0,
 		"10 1 elect 1 4\n30 2 elect 1 4\n40 - stop": 1,
-		"10 2 crash\n20 1 elect 1 4\n40 - stop":     1, // which has forgotten
+		"10 2 crash\n20 1 elect 1 4\n40 - stop":     1, // node 2 led before it crashed
 	} {
 		if f := folded(t, &row.Leadership{Terms: true}, first+text); len(f.Conflicts) != want {
 			t.Errorf("%q: %v, want %d", text, f.Conflicts, want)

@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The stretches of each node follow each other from the beginning to the end. They end where faults begin or
-// are healed, and have the nodes that could reach each other.
+// The entries of each node cover the run without gaps. They end where faults begin or are healed, and list
+// the nodes that the node could reach.
 func TestTheLedger(t *testing.T) {
 	f := folded(t, &row.Leadership{Terms: true}, `
 		-5 0 elect 2 1

@@ -12,19 +12,19 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A naive is what one node was at a time, by all that had happened by then.
+// A naive is the state of one node at a time, found from all events up to that time.
 type naive struct {
 	up, stopped bool
-	says        bool // something, in this life
+	says        bool // it has declared something since it came up
 	leader      nodes.ID
 	term        uint64
-	since       int64 // when it said so
+	since       int64 // when it declared this
 	restarted   int64 // when it came up last
 }
 
 func (x *naive) leads(id nodes.ID) bool { return x.up && x.says && x.leader == id }
 
-// at returns what the nodes were at a time. No two events have the same.
+// at returns the states of the nodes at a time. No two events have the same time.
 func at(n int, events []history.Event, time int64) []naive {
 	all := make([]naive, n)
 	for id := range all {
@@ -76,7 +76,7 @@ func agree(all []naive) standing {
 	return standing{leader: nodes.None}
 }
 
-// naiveTimes says how long nobody led, and several did, moment by moment.
+// naiveTimes prints for how long no node led, and for how long several did. It looks at each moment.
 func naiveTimes(n int, events []history.Event, begun, end int64) string {
 	var leaderless, two, inTerm, twoStopped int
 	var vacancies, overlaps []Span
@@ -126,7 +126,7 @@ func naiveTimes(n int, events []history.Event, begun, end int64) string {
 func naiveElections(n int, events []history.Event, begun, end int64) string {
 	var b strings.Builder
 	settled, ledSince := standing{leader: nodes.None}, int64(0)
-	from := begun // of the current one; -1: no current one
+	from := begun // beginning of the current election; -1: no election goes on
 	for t := begun; t < end; t++ {
 		all := at(n, events, t)
 		agreed := agree(all)
@@ -189,7 +189,7 @@ func naiveDeclared(n int, events []history.Event, from, to int64) int64 {
 	return -1
 }
 
-// leaderCrashed reports whether a node went down in a stretch of time, ends included, that led.
+// leaderCrashed reports whether a node that led went down in a stretch of time, ends included.
 func leaderCrashed(n int, events []history.Event, from, to int64) bool {
 	for _, e := range events {
 		down := e.Kind == history.Killed || e.Kind == history.Crashed
@@ -223,8 +223,8 @@ func naiveFlaps(n int, events []history.Event, begun, end int64) string {
 	return fmt.Sprintln(flaps, lost)
 }
 
-// naiveTakeover reports whether a leader gave way to a node that had come up again since it began to lead:
-// rest begins with the event by which it did, of all.
+// naiveTakeover reports whether a leader gave way to a node that had come up again since the leader began to
+// lead. rest is the end of all, from the event on by which the leader gave way.
 func naiveTakeover(n int, rest []history.Event, before []naive, all []history.Event, since int64) bool {
 	gave := rest[0]
 	returned := func(id int) bool { return before[id].restarted > since && before[id].restarted < gave.At }
@@ -277,7 +277,7 @@ func anything(r *rand.Rand, n int) (events []history.Event, begun, end int64) {
 			e.Kind, e.Node, e.Count = []history.Kind{history.Paused, history.Resumed}[r.IntN(2)], nodes.None,
 				uint32(id)
 		case down[id] && !killed[id]:
-			e.Kind = history.Campaigned // it is told to, and is not there
+			e.Kind = history.Campaigned // the node is told to campaign while it is down
 		default:
 			e.Kind = history.Elected
 			term += uint64(r.IntN(2) * r.IntN(2))

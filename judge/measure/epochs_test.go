@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An epoch is new if it is the highest of all entries, and counts for the fault that began last. A late entry
-// under a lower one is not new, and without faults nothing is counted.
+// An epoch is new if it is higher than the epochs of all earlier entries. It counts for the fault that began
+// last. A later entry in a lower epoch does not count. Without epochs the columns are empty.
 func TestEpochsSinceFaults(t *testing.T) {
 	tp := marked()
 	for i, number := range []uint32{1, 2} {

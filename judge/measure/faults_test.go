@@ -107,7 +107,7 @@ func (p plainPhase) says(visits []plainVisit, end int64, counts func(int64) (uin
 		figure.Number(float64(overlap)))
 }
 
-// saysOf prints the same of a phase of a fault that was measured.
+// saysOf prints the same figures of a phase, as the fold measured them.
 func saysOf(row *OfFault, i int) string {
 	if !row.Entries[i].Known() {
 		return fmt.Sprintln("- - - - - - - - - - -")
@@ -117,7 +117,7 @@ func saysOf(row *OfFault, i int) string {
 		waits.Max, row.Messages[i], row.Dropped[i], row.OverlapUS[i])
 }
 
-// countsAt are made up: how many messages there were at a time in microseconds.
+// countsAt returns made-up numbers of messages sent and dropped until a time in microseconds.
 func countsAt(at int64) (sent, dropped uint64) { return uint64(7 * at), uint64(at / 3) }
 
 // faulty is a history of visits with faults.
@@ -135,7 +135,7 @@ func faulty(visits []plainVisit, faults []plainFault, w section.Window, end int6
 	return tp
 }
 
-// faultsOf measures the faults of a history, in which messages are counted at each moment that calls for it.
+// faultsOf measures the faults of a history, and counts messages at each mark and at each edge of a fault.
 func faultsOf(h *history.History) *FaultFold {
 	var events []history.Event
 	for _, e := range h.Events {
@@ -182,7 +182,7 @@ func TestFaultsAgainstNaiveMeasures(t *testing.T) {
 	}
 }
 
-// naiveNext prints when somebody entered next, and how many were never over.
+// naiveNext prints the times to the next entry, and how many requests open at the heal never finished.
 func naiveNext(visits []plainVisit, f plainFault, end int64) string {
 	after := func(from int64) figure.Figure {
 		next, waits := int64(math.MaxInt64), false
@@ -253,7 +253,7 @@ func TestRecoveryAgainstNaiveMeasures(t *testing.T) {
 	}
 }
 
-// A sparse latency has the bars of an HdrHistogram, and the quantiles, whether all have ended or not.
+// A sparse has the same bars and quantiles as an HdrHistogram, whether all durations have ended or not.
 func TestSparse(t *testing.T) {
 	for _, count := range []int{1, 2, 3, 7, 100, 999, 5000} {
 		testSparse(t, count, 0)
@@ -288,7 +288,7 @@ func testSparse(t *testing.T, count, openOf int) {
 	}
 }
 
-// However long a run is, its line has so many intervals at most, and each entry is in its place.
+// However long a run is, its timeline keeps to mostIntervals, and counts each entry in the right interval.
 func TestTimeline(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	line := timeline{from: 77}
@@ -315,7 +315,7 @@ func TestTimeline(t *testing.T) {
 	wantFigure(t, "the end of the second", rows[1].ToS, figure.Number(2*float64(line.length)/1e9).String())
 }
 
-// oneFault is a history with a fault from 300 to 500 us, of a window from 100 to 1100.
+// oneFault returns a history with a window from 100 to 1100 us, and a fault from 300 to 500 us.
 func oneFault() *tape {
 	return marked().
 		add(nodes.None, 300, history.FaultBegan, 1, 0).
@@ -347,7 +347,7 @@ func TestMessagesNobodyCounted(t *testing.T) {
 	}
 }
 
-// Counters that fall say nothing.
+// If a counter falls, the number of messages is unknown.
 func TestMessagesWrongCounts(t *testing.T) {
 	f := NewFaults(section.New(0, nil), nil)
 	for _, last := range []counters{{true, 4, 9}, {true, 6, 0}} {
@@ -359,7 +359,7 @@ func TestMessagesWrongCounts(t *testing.T) {
 	}
 }
 
-// An arrival that ended with a crash before a fault did not wait during it, though it is read of later.
+// An arrival that ended with a crash before a fault did not wait during the fault, though it is read later.
 func TestArrivalsThatEndedBeforeTheFault(t *testing.T) {
 	tp := oneFault().add(1, 200, history.Crashed, 0, 0).add(1, 1100, history.Unissued, 0, 150_000)
 	f := faultsOf(tp.history())
@@ -368,7 +368,7 @@ func TestArrivalsThatEndedBeforeTheFault(t *testing.T) {
 	wantFigure(t, "during", row.WaitUS[During].Max, "")
 }
 
-// Of a run that was ended from outside it is not known what would never have been over.
+// If a run was interrupted, it is unknown how many requests would never have finished.
 func TestUnfinishedOfAnInterruptedRun(t *testing.T) {
 	for mark, want := range map[uint32]string{history.Interrupted: "", history.Stalled: "1"} {
 		tp := oneFault().visit(0, 400, 400, -1, -1).visit(1, 600, 600, -1, -1).mark(2000, mark)

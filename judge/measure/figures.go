@@ -82,8 +82,8 @@ type Figures struct {
 
 	// PassedOverMax is how many entries of others passed over one request at most, once it was known to all.
 	PassedOverMax number `csv:"passed_over_max" of:"exclusion"`
-	// OrderInversions is how often an entry came before another whose request happened before its own, in a run
-	// that records all messages.
+	// OrderInversions is how often one entry came before another whose request had happened before the request
+	// of the first, in a run that records all messages.
 	OrderInversions number `csv:"order_inversions" of:"exclusion"`
 
 	Suspicions      number `csv:"suspicions"`

@@ -27,7 +27,7 @@ func (t *tape) leaves(node nodes.ID) *tape {
 	return t
 }
 
-// informed measures a history of machines that say what clients hear of the lock, or of others.
+// informed measures a history. informs means that machines say what clients hear of the lock.
 func informed(h *history.History, capacity int, informs bool) Figures {
 	s := section.New(h.Header().StampError, func(uint16) int { return capacity })
 	s.Informs = informs
@@ -36,8 +36,8 @@ func informed(h *history.History, capacity int, informs bool) Figures {
 	return f.Measures.Columns()
 }
 
-// The figures of clients that lose their lock: told, stayed, for how long in all and at most, overlapped and
-// not told, told for nothing; tries refused, of a free lock; violations, were numbers demanded.
+// Columns of want: entries told of the loss, clients that stayed, how long in all and at most, overlapped
+// untold, told for nothing, refused tries, refused while free, and violations despite fences.
 func TestWhatClientsAreTold(t *testing.T) {
 	lost := func(tp *tape, node nodes.ID, at int64) *tape { return tp.add(node, at, history.ToldLost, 0, 0) }
 	pair := func() *tape { return marked().visit(0, 200, 200, 210, 500).visit(1, 200, 200, 300, 400) }
@@ -88,7 +88,7 @@ func TestWhatClientsAreTold(t *testing.T) {
 	}
 }
 
-// perhaps is a history of two under one number that were together for less than the stamps may err.
+// perhaps is a history of two clients under one fence number, together for less than the stamps may err.
 func perhaps() *tape {
 	tp := marked().visit(0, 200, 200, 210, 305).visit(1, 200, 200, 300, 400).numbered(0, 4).numbered(1, 4)
 	tp.log(0).StampError = 10_000

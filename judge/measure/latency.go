@@ -207,8 +207,8 @@ func LatencyNamed(tag string) LatencyKind {
 	panic("there is no latency " + tag)
 }
 
-// A sparse is a Latency for few values; a run may have thousands, one for each phase of each fault. It has
-// the resolution of a Latency. Its zero value is empty.
+// A sparse is a Latency for few values: a run may have thousands of them, one for each phase of each fault.
+// It has the resolution of a Latency. Its zero value is empty.
 type sparse struct {
 	all, open     map[int64]int64 // how many durations each bar has, by its lower end
 	count, censor uint64

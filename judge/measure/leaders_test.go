@@ -84,7 +84,7 @@ func (p plainPhase) leadersSay(m *leadership.Fold) string {
 	return fmt.Sprintln(elections, took.MicrosAt(0.5), took.MicrosAt(1), leaderless, two, flaps)
 }
 
-// naiveAgreed returns when all agreed after a heal: moment by moment, no election goes on.
+// naiveAgreed returns how long after a heal all agreed: until the first moment at which no election goes on.
 func naiveAgreed(m *leadership.Fold, f plainFault) figure.Figure {
 	if f.to < 0 || 1000*f.to < m.Begun || 1000*f.to >= m.End {
 		return figure.Figure{}
@@ -157,7 +157,7 @@ func TestLeadersHaveTheirLatencies(t *testing.T) {
 		of := l.in(&m)
 		got := fmt.Sprint(of.Count(), of.MicrosAt(0.5), of.MicrosAt(1), of.Censored())
 		want, known := map[string]string{
-			ElectTag:       "3 50.015 >100.031 1", // from the beginning, from the crash, and from the next on
+			ElectTag:       "3 50.015 >100.031 1", // from the beginning, the first crash, and the second crash
 			DetectionTag:   "2 10.007 50.015 0",
 			DeclarationTag: "2 0 0 0",
 			AgreementTag:   "2 0 20.015 0",

@@ -44,7 +44,7 @@ func (t *tape) mark(at int64, mark uint32) *tape {
 	return t.add(nodes.None, at, history.Marked, mark, 0)
 }
 
-// visit is a whole request: due, requested, entered, exited. A time below zero did not come.
+// visit adds a whole request: due, requested, entered, exited. If a time is negative, that event is missing.
 func (t *tape) visit(node nodes.ID, due, asked, entered, exited int64) *tape {
 	t.add(node, asked, history.Requested, 1, due*1000)
 	if entered >= 0 {
@@ -172,7 +172,7 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	wantFigure(t, "overtaken", row.OvertakenMax, ">0")
 }
 
-// What is due at a node that is down waits for nobody; what was open when it crashed waited until then.
+// An arrival at a node that is down does not count; a request open at a crash waited until the crash.
 func TestDownNodesAskForNothing(t *testing.T) {
 	tp := marked().
 		visit(0, 200, 200, 210, 220).
@@ -181,7 +181,7 @@ func TestDownNodesAskForNothing(t *testing.T) {
 	tp.visit(2, 290, 290, 300, -1)
 	tp.add(2, 320, history.Crashed, 0, 0)
 	tp.add(2, 330, history.Restarted, 1, 0)
-	for _, due := range []int64{350, 500, 600} { // the first while it still waited for its turn
+	for _, due := range []int64{350, 500, 600} { // 350 is before the crash, while the client was busy
 		tp.add(1, 1150, history.Unissued, 0, due*1000)
 	}
 	tp.add(2, 1150, history.Unissued, 0, 1090*1000) // it is up again
@@ -216,7 +216,7 @@ func TestCutShort(t *testing.T) {
 	if want := (section.Window{From: 100_000, To: 600_000}); m.Window != want {
 		t.Errorf("without a mark the window is %v, not %v", m.Window, want)
 	}
-	killed.mark(500, history.Interrupted) // its log is another, so it need not come last
+	killed.mark(500, history.Interrupted) // its log is another, so its time may be before that exit
 	if m := of(killed.history(), workload.Saturated); m.Window.To != 500_000 {
 		t.Errorf("interrupted, the window ends at %d", m.Window.To)
 	}
@@ -327,7 +327,7 @@ func TestQuantiles(t *testing.T) {
 	for range 99 {
 		l.add(1000, true)
 	}
-	l.add(10, false) // a young one may still become the longest of all
+	l.add(10, false) // a short one that goes on may still become the longest of all
 	for q, want := range map[float64]string{0.5: "1", 0.99: "1", 1: ">1"} {
 		wantFigure(t, "quantile", l.MicrosAt(q), want)
 	}

@@ -62,7 +62,7 @@ func naive(visits []plainVisit, w section.Window, end int64) string {
 		waits, censored, delays, uncontended, jain(visits, w))
 }
 
-// touches reports whether v waited at any moment of the window: also if for no time.
+// touches reports whether v waited at any moment of the window, even if the wait has no length.
 func touches(w section.Window, v plainVisit, end int64) bool {
 	until := v.entered
 	if until < 0 {
@@ -97,7 +97,7 @@ func lonely(visits []plainVisit, v plainVisit) bool {
 	})
 }
 
-// handedOver reports whether v entered a free place, as the first since an exit before which it asked.
+// handedOver reports whether v entered an unused resource first after an exit, having asked before it.
 func handedOver(visits []plainVisit, v plainVisit) bool {
 	var exit, enter int64 = -1, -1
 	for _, u := range visits {

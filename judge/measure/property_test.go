@@ -16,11 +16,11 @@ import (
 type plainVisit struct {
 	node                        nodes.ID
 	due, asked, entered, exited int64
-	refused                     bool // by the resource, when it exited
+	refused                     bool // the resource refused the write of its exit
 }
 
-// randomVisits are visits of clients that may be inside together and overtake each other at will; the
-// last of each may be cut short.
+// randomVisits are visits of clients that may be inside together and overtake each other at will; the last
+// visit of each client may be cut short.
 func randomVisits(r *rand.Rand) []plainVisit {
 	var visits []plainVisit
 	used := map[int64]bool{}

@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// bound is the event that the stamps of a node err by so much, by the clock of that number.
+// bound returns the event that bounds by err the error of a node's stamps; clock is the number of its clock.
 func bound(at int64, id uint32, err int64, clock uint64) history.Event {
 	return history.Event{At: at, Kind: history.ClockBound, Node: nodes.None, Count: id, Value: err, Entry: 2,
 		Fence: clock}
@@ -72,7 +72,7 @@ func TestOverlapsOfSeveralClocks(t *testing.T) {
 	}
 }
 
-// While its clock jumps, a node may stand still.
+// While its clock jumps, a node counts as paused.
 func TestAJumpIsAPause(t *testing.T) {
 	f := New(0, nil)
 	for _, e := range []history.Event{bound(0, 1, history.Unknowable, history.NoClock), bound(50, 1, 100, 1),
@@ -85,8 +85,8 @@ func TestAJumpIsAPause(t *testing.T) {
 	}
 }
 
-// Under any error of clocks within their bounds: a reported violation is a real overlap, and every overlap
-// longer than twice the error of both clocks is reported.
+// Under any error of clocks within their bounds: a reported violation is a real overlap, and of two nodes
+// every overlap longer than twice the sum of their errors is reported.
 func TestWhatSeveralClocksTell(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 5))

@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// held is a visit whose client is told that it has lost the lock at some times.
+// held returns a visit whose client is told at some times that it has lost the lock.
 func held(id nodes.ID, from, to int64, fence uint64, told ...int64) []history.Event {
 	all := visit(id, from, to)
 	all[1].Fence = fence
@@ -64,8 +64,8 @@ func TestWhoWasToldInTime(t *testing.T) {
 	}
 }
 
-// A client that leaves at once was told at that time. A word to a client that holds nothing is an irregular
-// event, unless its node was killed.
+// A client that leaves because its lock was revoked counts as told at that time. A notice to a client without
+// a lock or a request is an irregular event, unless its node was killed.
 func TestWhatIsHeard(t *testing.T) {
 	gone := visit(0, 100, 200)
 	gone[2].Kind = history.Revoked
@@ -86,7 +86,7 @@ func TestWhatIsHeard(t *testing.T) {
 	}
 }
 
-// A try is refused freely if nobody was inside at any moment of it.
+// A refused try counts as free if no client was inside at any moment of the try.
 func TestRefusalsOfAFreeLock(t *testing.T) {
 	const err = 10
 	ask := []history.Event{request(50, 0, 1)}
@@ -115,7 +115,7 @@ func TestRefusalsOfAFreeLock(t *testing.T) {
 	}
 }
 
-// A resource that demands fence numbers keeps those apart that have different ones.
+// A resource that demands fence numbers keeps entries apart that have different numbers.
 func TestWhatFencesDoNotKeepApart(t *testing.T) {
 	const err = 10
 	a := func() []history.Event { return held(0, 100, 500, 5) }

@@ -54,9 +54,9 @@ func TestHowSectionsEnd(t *testing.T) {
 	events = append(events,
 		happens(20, 0, history.Exited), happens(21, 1, history.Revoked), happens(22, 2, history.Crashed),
 		happens(23, 4, history.Crashed), happens(24, 4, history.Restarted),
-		history.Event{At: 30, Kind: history.Unissued, Node: 4, Value: 28}, // is up again
-		history.Event{At: 30, Kind: history.Unissued, Node: 2, Value: 5},  // waited until it crashed
-		history.Event{At: 30, Kind: history.Unissued, Node: 2, Value: 25}, // nobody was there
+		history.Event{At: 30, Kind: history.Unissued, Node: 4, Value: 28}, // its node is up again
+		history.Event{At: 30, Kind: history.Unissued, Node: 2, Value: 5},  // waited until its node crashed
+		history.Event{At: 30, Kind: history.Unissued, Node: 2, Value: 25}, // its node was down: no client
 		happens(40, nodes.None, history.Marked))
 	f, all := folded(events, 9, 0)
 	type end struct {
@@ -75,7 +75,7 @@ func TestHowSectionsEnd(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("sections end as\n%v\nnot\n%v", got, want)
 	}
-	if f.Entries != 4 || f.Resources[0].Exits != 1 || f.Irregular != 1 { // exits write one more than was read
+	if f.Entries != 4 || f.Resources[0].Exits != 1 || f.Irregular != 1 { // the exit must write Read+1
 		t.Errorf("%d entries, %d exits, %v", f.Entries, f.Resources[0].Exits, f.Irregularities)
 	}
 }
@@ -104,7 +104,7 @@ func stays(r *rand.Rand, capacity int) (all []stay, events []history.Event) {
 	return all, events
 }
 
-// naive returns for how long more than the capacity was held, and how many held some of it then.
+// naive returns for how long more than the capacity was held, and how many stays held units then.
 func naive(all []stay, capacity int) (overlap int64, violations uint64) {
 	violating := map[int]bool{}
 	for at := range int64(700) {
@@ -141,7 +141,7 @@ func TestOverlapsAreOfUnits(t *testing.T) {
 	}
 }
 
-// What is no longer than the stamps may err is in doubt, though two such overlaps touch.
+// An overlap that is no longer than the stamps may err is in doubt, even if another one follows at once.
 func TestOverlapsInDoubt(t *testing.T) {
 	events := []history.Event{
 		request(0, 0, 1), request(0, 1, 1), request(0, 2, 1),
@@ -159,7 +159,7 @@ func TestOverlapsInDoubt(t *testing.T) {
 	}
 }
 
-// Even if one waits for long, the line takes memory only for waiting sections, and counts right.
+// Even if one client waits for long, the line takes memory only for waiting sections, and counts right.
 func TestLineOfOneThatStarves(t *testing.T) {
 	const entries = 100_000
 	var events []history.Event
@@ -181,7 +181,7 @@ func TestLineOfOneThatStarves(t *testing.T) {
 	}
 }
 
-// Clients that are behind with their arrivals are so because they are busy, or although they are free.
+// If arrivals become requests late, the client is busy, or it is free and its process is late.
 func TestWhyClientsAreBehind(t *testing.T) {
 	arrival := func(due, asked, ended int64) []history.Event {
 		r := request(asked, 0, 1)
@@ -212,7 +212,7 @@ func TestWhyClientsAreBehind(t *testing.T) {
 	}
 }
 
-// What an entry reads at the time at which an exit wrote it was not written by a node that had died inside.
+// If an entry reads a value at the time at which an exit wrote it, no node that died inside has written it.
 func TestWhatIsReadWhenItIsWritten(t *testing.T) {
 	enter := func(at int64, id nodes.ID, read int64) history.Event {
 		e := happens(at, id, history.Entered)
@@ -224,7 +224,7 @@ func TestWhatIsReadWhenItIsWritten(t *testing.T) {
 		e.Value = written
 		return e
 	}
-	for read, lost := range map[int64]uint64{30: 0, 20: 1} { // at that time, or before: two wrote 1
+	for read, lost := range map[int64]uint64{30: 0, 20: 1} { // when node 1 writes 1, or before: then two wrote 1
 		events := []history.Event{request(0, 0, 1), request(0, 1, 1), request(0, 2, 1), enter(5, 0, 0),
 			happens(6, 0, history.Crashed), enter(10, 1, 0), enter(read, 2, 1), exit(30, 1, 1), exit(40, 2, 2),
 			happens(50, nodes.None, history.Marked)}
@@ -235,12 +235,12 @@ func TestWhatIsReadWhenItIsWritten(t *testing.T) {
 	}
 }
 
-// If a broken assumption may expire but none begins between two turns, the kept incidents tell whether
-// something happened that none of them covers.
+// Between two turns a broken assumption may hold again, but no other one breaks. So the kept incidents tell
+// whether any incident was inside the model.
 func TestMomentsTellWhatIsInsideTheModel(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		var turns, until [6]int64 // of each stretch: when it begins, and until when it has an excuse
+		var turns, until [6]int64 // of each stretch: when it begins, and until when it is outside the model
 		for i := range turns {
 			turns[i] = int64(100 * (i + 1))
 			until[i] = turns[i] + r.Int64N(150) - 25
@@ -273,7 +273,7 @@ func TestMomentsTellWhatIsInsideTheModel(t *testing.T) {
 	}
 }
 
-// However often clients overlap, what is kept of it is as much as there are turns.
+// However many incidents there are, Moments keep at most two for each stretch.
 func TestMomentsTakeNoMemoryForEach(t *testing.T) {
 	var m Moments[int]
 	for i := range 10_000 {
@@ -284,7 +284,7 @@ func TestMomentsTakeNoMemoryForEach(t *testing.T) {
 	}
 }
 
-// A suspicion is wrong while its node is up, until it is taken back, or either of the two is down.
+// A suspicion is wrong while the suspected node is up, until it is withdrawn or one of the two goes down.
 func TestWhileSuspicionsAreWrong(t *testing.T) {
 	const crashed, restarted, suspected, trusted = history.Crashed, history.Restarted, history.Suspected,
 		history.Trusted

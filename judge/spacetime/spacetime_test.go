@@ -25,7 +25,7 @@ func stack(t *testing.T, algorithm string, n int) *row.Stack {
 	return s
 }
 
-// extract gives what is made of events and of what nodes have seen of messages.
+// extract returns the extract of a history with these events and these records of messages.
 func extract(t *testing.T, algorithm string, n int, w section.Window, events []history.Event,
 	seen ...history.MessageRecord) *Extract {
 	t.Helper()
@@ -125,7 +125,7 @@ func TestClocksFollowMessages(t *testing.T) {
 	}
 }
 
-// Two stamps that contradict each other delay no step for ever.
+// If two stamps contradict each other, every step still gets its clock.
 func TestClocksStandStampsThatErr(t *testing.T) {
 	x := extract(t, "ricart-agrawala", 2, whole, nil, gets(1, 1, 0, 1), sends(2, 0, 1, 1), gets(1, 0, 1, 1),
 		sends(2, 1, 0, 1))
@@ -174,8 +174,8 @@ func TestInversionsAreOfRequestsThatHappenedBefore(t *testing.T) {
 	event := func(at int64, id nodes.ID, kind history.Kind) history.Event {
 		return history.Event{At: at, Node: id, Kind: kind, Entry: 1, Count: 1}
 	}
-	// Node 1 asks after it has heard of the request of node 0, and enters before it; node 2 asks last, and
-	// knows of nothing.
+	// Node 1 asks after it has heard of the request of node 0, and enters before node 0. Node 2 asks last, and
+	// has heard of neither request.
 	events := []history.Event{event(1, 0, history.Requested), event(5, 1, history.Requested),
 		event(6, 2, history.Requested), event(7, 1, history.Entered), event(8, 0, history.Entered),
 		event(9, 2, history.Entered)}
@@ -189,7 +189,7 @@ func TestInversionsAreOfRequestsThatHappenedBefore(t *testing.T) {
 	}
 }
 
-// Stopped traces have nothing after their end, and overwritten traces nothing before their beginning.
+// A trace that stopped lacks later messages, and a trace that was overwritten lacks earlier ones.
 func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	h := history.History{}
 	for id := range nodes.ID(2) {

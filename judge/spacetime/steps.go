@@ -26,8 +26,8 @@ type Step struct {
 	after bool  // the event is a request, and later messages of the same time were certainly sent after it
 }
 
-// Steps returns the steps of each node in the window. At equal times a node first handles messages, and
-// requests before it sends the first message for that request. Otherwise they are in the order of its log.
+// Steps returns the steps of each node in the window. At equal times receipts come first, and a request comes
+// before the first message sent for it. All else is in the order of the node's log.
 func (f *Extract) Steps() [][]Step { return f.steps(0) }
 
 // ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
@@ -165,9 +165,9 @@ type clocked struct {
 // mostClocks bounds how many entries the vector clocks of an extract have in all. They take up to 256 MB.
 const mostClocks = 1 << 26
 
-// Inversions returns how often a client entered while another waited whose request happened before its own
-// (L. Lamport, CACM 21(7), 1978). Concurrent requests do not count: an algorithm may order them in any way.
-// known is false unless the extract begins with the run, has all messages, and is not too long.
+// Inversions returns how often a client entered while another waited whose request happened before that of
+// the first (L. Lamport, CACM 21(7), 1978). Concurrent requests do not count: an algorithm may order them in
+// any way. known is false unless the extract begins with the run, has all messages, and is not too long.
 func (f *Extract) Inversions() (count int, known bool) {
 	steps := (2*len(f.Messages) + len(f.Events)) * f.Stack.Total()
 	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= mostEvents ||

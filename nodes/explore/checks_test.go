@@ -62,7 +62,7 @@ func TestWrongLeadersAreFound(t *testing.T) {
 	}
 }
 
-// anew lets a single node lead twice, and forget it.
+// anew are options under which a single node leads, crashes, comes up again and leads again.
 var anew = Options{Config: nodes.Config{N: 1}, Entries: 3, Crashes: 1, Restarts: true}
 
 // slow has each message take so many ticks of a millisecond.
@@ -70,8 +70,8 @@ func slow(ticks time.Duration) Options {
 	return Options{Timing: timing(ticks*time.Millisecond, ticks*time.Millisecond)}
 }
 
-// What was not tried is never taken for what is not there: timers that may run out only so often bound a
-// search.
+// A search whose number of timeouts is limited counts as bounded, not as exhausted, if a timer would have run
+// out once more.
 func TestTimeoutsBound(t *testing.T) {
 	spec, err := (catalog.Table{}).Find("bully")
 	if err != nil {
@@ -94,8 +94,8 @@ type dispensing struct {
 }
 
 const (
-	dispenseApart = iota // numbers that no other node gives
-	dispenseAlike        // the numbers that every node gives
+	dispenseApart = iota // each node gives other numbers
+	dispenseAlike        // all nodes give the same numbers
 	dispenseNone
 )
 
@@ -149,7 +149,7 @@ func TestFenceNumbersAreExplored(t *testing.T) {
 	}
 }
 
-// The checks of histories agree about the writes that the resource accepts, in any order of exits.
+// The checks of histories find a violation exactly if a replay does, in any order of exits.
 func TestFencesAreJudgedAsInHistories(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm dispenser\nn 2\nfenced\n"
 	for _, steps := range []string{"req 0; req 1; exit 0; exit 1", "req 0; req 1; exit 1; exit 0",

@@ -54,7 +54,7 @@ func callers() Options {
 	return Options{Spec: spec, Config: nodes.Config{N: 1}, Entries: 2, Losses: 1}
 }
 
-// The space of an algorithm that tries again has an end, and is said to be bounded.
+// The search ends for an algorithm that retries, and its result says that it is bounded by copies.
 func TestCopiesAreBounded(t *testing.T) {
 	states := uint64(0)
 	for _, copies := range []int{0, 1, 2, 3} {
@@ -109,7 +109,7 @@ func (i *insister) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// With bounds on time, so few copies are on their way that nothing has to be left out.
+// With bounds on time, so few copies of a message are on their way that none is lost because of copies.
 func TestCopiesInTime(t *testing.T) {
 	o := callers()
 	o.Timing = timing(0, 2*ms)

@@ -16,8 +16,7 @@
 // For an elector they are (nodes/replay/rules.go has the exact rules):
 //
 //   - leaders: without terms, no two nodes lead at once or, if the row allows an overlap, for longer than
-//
-// that;
+//     this overlap;
 //   - terms: no two nodes lead in one term, in any of their lives, and no node goes back to a lower term;
 //   - agreement: nodes that are up agree when no event is left, and from every state they still can agree.
 //
@@ -35,9 +34,9 @@
 // its timers always run, no state would be a deadlock. Instead the exploration plays an oracle. At any
 // moment, and independently for each node that is up and a [nodes.Suspecter]:
 //
-//   - the node suspects one that is down, once: a perfect detector says no more than this;
-//   - it trusts a node that it suspects and that is up, since that restarted, or was suspected wrongly;
-//   - at most Options.Suspicions times in all, a node suspects one that is up. From then on
+//   - the node suspects a node that is down, once: a perfect detector says no more than this;
+//   - the node trusts a suspected node that is up, which restarted or was suspected wrongly;
+//   - at most Options.Suspicions times in all, a node suspects a node that is up. From then on
 //     [nodes.PerfectDetector] is broken, but never [nodes.EventualDetector], since the number is bounded.
 //
 // A node that comes up again suspects no node at first.

@@ -52,7 +52,7 @@ func TestRowsAreFairInAnyOrder(t *testing.T) {
 	}
 }
 
-// Of three nodes that want in, one is passed over by another: that is seen of every row.
+// With three nodes, every fair row is found to break a promise that no request is ever passed over (fairest).
 func TestWhoIsPassedOverIsSeen(t *testing.T) {
 	for _, spec := range mutex.Table {
 		if spec.Exclusion().Bypass == nil {
@@ -223,7 +223,7 @@ func (s *shy) serve(env *nodes.Env) {
 	}
 }
 
-// A trusting one goes on when the suspicion is taken back.
+// A trusting node is a shy node that lets its client in once the suspicion is taken back.
 type trusting struct{ shy }
 
 func (s *trusting) Trust(env *nodes.Env, _ nodes.ID) { s.suspects = false; s.serve(env) }
@@ -262,8 +262,8 @@ func TestPerfectDetectorIsPlayed(t *testing.T) {
 	}
 }
 
-// One wrong suspicion, and two are inside: outside the model of an algorithm that needs a perfect detector,
-// but not of one that needs an eventual detector.
+// After one wrong suspicion two clients are inside. This is outside the model of an algorithm that needs a
+// perfect detector, but inside the model of one that needs an eventual detector.
 func TestWrongSuspicion(t *testing.T) {
 	const story = `node 0 asks
 node 0 enters
@@ -357,7 +357,7 @@ func TestReplayOfSuspicions(t *testing.T) {
 
 const ms = time.Millisecond
 
-// timing is one of messages that take from least to most, in ticks of a millisecond.
+// timing returns bounds on time, in ticks of a millisecond: a message takes from least to most.
 func timing(least, most time.Duration) *replay.Timing {
 	return &replay.Timing{Tick: ms, Latency: replay.Latency{Least: least, Most: most}}
 }
@@ -422,8 +422,8 @@ func fishers(wait time.Duration) *row.Row {
 	}}
 }
 
-// A node that found the variable free writes its name at most three messages after the first such write. So a
-// read that comes later than that sees the last write.
+// A node that found the variable free writes its name at most three message delays after the first such write
+// is sent. So a read that arrives later than that sees the last write.
 func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 	for _, c := range []struct {
 		least, most, wait time.Duration
@@ -453,7 +453,7 @@ func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 	}
 }
 
-// A story with ticks can be read, written and played, and nothing in it can be moved out of its window.
+// A schedule with ticks can be read, written and played, and no event in it may leave its window.
 func TestTimedSchedule(t *testing.T) {
 	spec := fishers(5 * ms)
 	v := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1,

@@ -34,10 +34,10 @@ func explore(t testing.TB, o Options) *Result {
 	return x
 }
 
-// Nothing in the spaces of the sound rows is broken. A change to an algorithm, to Node or to the explorer
-// shows in their sizes. The columns are: 2 nodes with 2 entries each and no fault, one loss, one duplicate,
+// spaces has the sizes of the spaces of sound rows, in states. A change to an algorithm, to Node or to the
+// explorer shows in them. The columns are: 2 nodes with 2 entries each and no fault, one loss, one duplicate,
 // one crash with a restart; reordering; 3 nodes with 2 entries each; 3 nodes with one entry each and one
-// loss, one duplicate, one crash with a restart; overtaking. A row may be missing, or too vast to exhaust.
+// loss, one duplicate, one crash with a restart; reordering. A row or a size may be missing.
 var spaces = map[string][10]uint64{
 	"central":               {164, 332, 1006, 2295, 182, 3206, 410, 1250, 3103, 200},
 	"central-inside":        {89, 142, 365, 804, 96, 1988, 226, 642, 1482, 130},
@@ -55,7 +55,7 @@ var spaces = map[string][10]uint64{
 	"majority":              {313, 863, 1507, 3733, 1359, vast, 886744, 2018802, 2882702, 2766923},
 }
 
-// These are more states than any of these spaces has, unless something in it grows without end.
+// These sizes are below endless and, for two nodes, below endlessOfTwo; vast stands for an unknown size.
 const endless, endlessOfTwo, vast = 4_000_000, 100_000, endless + 1
 
 func columns(spec *row.Row) []Options {
@@ -124,7 +124,7 @@ func TestRingIsBounded(t *testing.T) {
 	}
 }
 
-// What one writes before reading the papers fails in six steps, and fewer do not do.
+// The naive broadcast algorithm fails in six steps, and does not fail in fewer.
 func TestNaiveBroadcastFails(t *testing.T) {
 	spec := rowOf(t, "naive-broadcast")
 	x := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1})
@@ -148,7 +148,7 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 		t.Errorf("within 5 steps: %+v", x)
 	}
 
-	// Read back and played again, it fails by the same check, and by all that judge a history.
+	// Read back and played again, the schedule fails the same check. The checks of histories find it, too.
 	read, err := replay.Parse(strings.NewReader(v.Schedule.String()), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestSearchesEndAtTheirBounds(t *testing.T) {
 	}
 }
 
-// A gambler asks dice, saves, sets timers, and fails in ways of its own.
+// A gambler calls Choose, saves, sets timers, and fails in the way of its mode.
 type gambler struct {
 	mode  int
 	luck  int
@@ -410,7 +410,7 @@ func BenchmarkExplore(b *testing.B) {
 	}
 }
 
-// On a 2x2 grid the textbook form of Maekawa's algorithm ends in a circle. That needs three of four clients.
+// On a 2x2 grid, in the textbook form of Maekawa's algorithm, three of four clients can wait for each other.
 func TestTextbookMaekawaDeadlocks(t *testing.T) {
 	spec, err := mutex.Find("maekawa-textbook")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A toy does what a table of random numbers says for its state and its input. Nothing in it makes sense, so
-// it comes to what no algorithm comes to. The table is never written out: it is a hash.
+// A toy reacts as a random table says for its state and its input. Its behaviour has no purpose, so it
+// reaches situations that no algorithm reaches. The table is not stored: a hash gives its entries.
 type toy struct {
 	seed   uint64
 	temper temper
@@ -105,7 +105,7 @@ func (y *toy) time(env *nodes.Env, l *luck) {
 	}
 }
 
-// message returns one of few, so that equal ones meet.
+// message returns one of four messages, so that equal messages often meet on a link.
 func (y *toy) message(l *luck) nodes.Message {
 	n := uint8(l.below(3) / 2)
 	if l.below(3) > 0 {
@@ -175,7 +175,7 @@ func (y *heedfulMindfulToy) Suspect(env *nodes.Env, peer nodes.ID) { y.suspect(e
 
 // toys returns a random algorithm.
 func toys(r *rand.Rand) *row.Row {
-	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // and nothing rather often
+	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // often 0
 	mindful, heedful, servers := r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(4)/3
 	t := toy{seed: r.Uint64(), fenced: r.IntN(3) == 0, left: uint8(1 + r.IntN(3)), servers: servers}
 	t.temper = temper{send: 8 + upTo(16),
@@ -232,7 +232,7 @@ func randomOptions(r *rand.Rand) Options {
 	return o
 }
 
-// FuzzExplore explores random spaces of random machines, plainly too, and plays all that is found.
+// FuzzExplore explores random spaces of random machines, also by a plain search, and plays all violations.
 func FuzzExplore(f *testing.F) {
 	for seed := range soak.Pick[uint64](5, 40, 1000) {
 		f.Add(seed)
@@ -240,7 +240,7 @@ func FuzzExplore(f *testing.F) {
 	f.Fuzz(exploreAtRandom)
 }
 
-// exploreAtRandom explores what a seed says, in all ways that there are, and wants the same of each.
+// exploreAtRandom explores the space of a seed in all available ways, and checks that all results are equal.
 func exploreAtRandom(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	o := randomOptions(r)
@@ -248,7 +248,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 	if err := o.Validate(); err != nil {
 		t.Skip(err)
 	}
-	const most = 400 // states, since a plain search takes its time
+	const most = 400 // states, since a plain search is slow
 	o.States = most
 	switch x, err := Run(o); {
 	case err != nil && strings.Contains(err.Error(), "panics when it starts"):
@@ -264,7 +264,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 		everywhere := newPlain(t, &o)
 		everywhere.anywhere = true
 		anywhere := everywhere.run()
-		if !slices.Contains(anywhere.worst.checks, replay.CheckStarvation) { // seen a few steps earlier
+		if !slices.Contains(anywhere.worst.checks, replay.CheckStarvation) { // this may come a few steps earlier
 			anywhere.worst.is(t, x.Violation)
 		}
 	}
@@ -275,7 +275,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 	if !reflect.DeepEqual(x, other) {
 		t.Errorf("%d workers find\n%+v\nand one finds\n%+v", o.Workers, other, x)
 	}
-	if x.States < 200 { // since it takes its time
+	if x.States < 200 { // since the stage is slow
 		staged(t, o)
 	}
 	for _, v := range []*Violation{x.Violation, x.FirstOutside} {
@@ -285,7 +285,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 	}
 }
 
-// replays wants the schedule of a violation to show it whenever it is played, and to be as short as can be.
+// replays checks that the schedule of a violation shows it when played, and that no step can be dropped.
 func replays(t *testing.T, spec *row.Row, v *Violation) {
 	t.Helper()
 	read, err := replay.Parse(strings.NewReader(v.Schedule.String()), alone(spec))
@@ -314,7 +314,7 @@ func replays(t *testing.T, spec *row.Row, v *Violation) {
 	}
 }
 
-// staged wants the ways to all states to lead, on the stage, to all that a plain search sees.
+// staged checks that the schedules of all states lead, on the stage, to all states that a plain search sees.
 func staged(t *testing.T, o Options) {
 	t.Helper()
 	p := newPlain(t, &o)

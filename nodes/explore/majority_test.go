@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/replay"
 )
 
-// For a row that needs a majority, waiting is outside the model only while most are down: a client that waits
-// when most are up again must enter.
+// For a row that needs a majority, waiting is outside the model only while no majority is up: a client that
+// waits when a majority is up again must enter.
 func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	o := shyOnes() // it stops for good when it suspects somebody
 	o.Spec.Live, o.Config.N, o.Entries, o.Crashes = nodes.Majority, 3, 1, 1

@@ -15,7 +15,7 @@ import (
 // longestDrop is how many steps minimise tries to drop at once.
 const longestDrop = 32
 
-// failed returns what check a play fails, and what was broken then that its promise needs.
+// failed returns the check that a play fails, and the broken assumptions that this check needs.
 func failed(r *replay.Played, err error) (string, nodes.Assumption) {
 	if err != nil {
 		return err.Error(), 0
@@ -68,4 +68,4 @@ func alone(spec *row.Row) func(string) (*row.Row, error) {
 	return func(string) (*row.Row, error) { return spec, nil }
 }
 
-// replays wants the schedule of a violation to show it whenever it is played, and to be as short as can be.
+// See replays in fuzz_test.go, which minimises the schedules of violations.

@@ -15,7 +15,7 @@ import (
 
 // A state of the cluster consists of parts, the states of single nodes, and of flights, the messages on their
 // way. There are many states but few parts and flights, so each is stored once under a number, and the
-// reaction to a stimulus is computed once for each part. That is exact, since a handler depends only on its
+// reaction to a stimulus is computed once for each part. This is correct, since a handler depends only on its
 // node, its input and the results of Choose.
 
 // A digest is the fingerprint of a part, or of a state.
@@ -453,8 +453,8 @@ func (ps *parts) between(p *nodes.Process, done int) {
 	}
 }
 
-// crashes returns the outcomes of a crash in the middle of a stimulus. The method once must have run for the
-// stimulus before.
+// crashes returns the outcomes of a crash in the middle of a stimulus. The method named once must have run
+// for this stimulus before: it sets places.
 func (ps *parts) crashes(p *part, s stimulus) (all []outcome) {
 	places := ps.places
 	for after := 1; after <= places && s != onStart; after++ {

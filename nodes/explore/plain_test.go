@@ -11,13 +11,13 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A plain run is a plain search under way. It counts as an Result does.
+// A plain run is a plain search under way. It counts what a Result counts.
 type plainRun struct {
 	*plain
-	number map[string]int // of each state, by all there is to it
+	number map[string]int // number of each state, by its text: see write
 	seen   []plainSeen    // by number
 	ended  int            // how many of these were expanded
-	deeper bool           // there are states that lie too deep
+	deeper bool           // states beyond Options.Depth were left out
 
 	exhausted bool // there are no more states than these
 
@@ -31,14 +31,14 @@ type plainRun struct {
 type plainSeen struct {
 	state   *plainState
 	depth   int
-	waiting []int // clients, unless that is outside the model
-	steps   []int // what follows by steps that bring things on
+	waiting []int // clients that wait, unless waiting is outside the model
+	steps   []int // numbers of the successors by moves that make progress
 }
 
 // A plainFinding has the checks that fail in the fewest moves.
 type plainFinding struct {
 	depth  int
-	checks []string // that fail at this depth; empty: none does at any
+	checks []string // checks that fail at this depth; empty: no check fails
 }
 
 func (f *plainFinding) note(depth int, check string) {
@@ -69,7 +69,7 @@ func (p *plain) run() *plainRun {
 	return r
 }
 
-// never is the check that a state fails from which what is waited for never comes.
+// never returns the check that fails if a client can never enter, or if nodes can never agree.
 func (p *plain) never() string {
 	if p.stack.Elects() {
 		return replay.CheckAgreement
@@ -241,9 +241,9 @@ func (f *plainFinding) is(t *testing.T, v *Violation) {
 	}
 }
 
-// What Explore keeps once and remembers makes no difference to what it sees.
+// The explorer stores each part once and remembers reactions, but it sees the same as a plain search.
 func TestRowsAreExploredAsByAPlainSearch(t *testing.T) {
-	most := soak.Pick[uint64](100, 300, 1500) // since a plain search takes its time
+	most := soak.Pick[uint64](100, 300, 1500) // since a plain search is slow
 	for _, spec := range mutex.Table {
 		t.Run(spec.Name, func(t *testing.T) {
 			for i, o := range columns(spec) {

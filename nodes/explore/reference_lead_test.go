@@ -73,7 +73,7 @@ func (p *plain) led(from, to *plainState) bool {
 	return slices.ContainsFunc(to.leaders(), func(id int) bool { return !slices.Contains(before, id) })
 }
 
-// quarrel returns the check that the leaders of a state fail, to which something has just led; empty: none.
+// quarrel returns the check that the leaders of a state fail, right after a move; empty: no check fails.
 func (p *plain) quarrel(s *plainState) string {
 	var overlap time.Duration
 	if p.o.Spec.Elector.Overlap != nil {
@@ -141,8 +141,8 @@ func (p *plain) agree(s *plainState) bool {
 	return len(leaders) == 1
 }
 
-// What Explore keeps once and remembers makes no difference to what it sees of elections. make soak compares
-// all of these spaces of each row, and make test a third of them.
+// The explorer sees the same as a plain search in elections too, though it stores parts once and remembers
+// reactions. make soak compares all of these spaces of each row, and make test a third of them.
 func TestElectionsAreExploredAsByAPlainSearch(t *testing.T) {
 	most, every := soak.Pick[uint64](60, 100, 2000), soak.Pick(6, 3, 1)
 	for at, row := range election.Table {
@@ -171,7 +171,7 @@ func TestElectionsAreExploredAsByAPlainSearch(t *testing.T) {
 	}
 }
 
-// allow has something happen, by a word of the test above.
+// allow changes the options as a word in the list of the test above says.
 func (o *Options) allow(word string) {
 	switch word {
 	case "losses":

@@ -14,19 +14,19 @@ type plain struct {
 	o      *Options
 	stack  *row.Stack
 	script []int // what Choose answers
-	at     int   // how many of these it has had
+	at     int   // how many of these answers were given
 
 	// Messages that are not the first of their link can be lost and copied, too. That makes for more
 	// states, and for no other violation.
 	anywhere bool
 
-	copies  int  // of one message on a link that there may be; zero: any number
-	crowded bool // messages were lost because of that
+	copies  int  // how many equal messages a link may hold; zero: any number
+	crowded bool // messages were lost because of copies
 
-	after  int  // so many saves and messages of an input its node crashes; zero: it does not
-	halted bool // it has done so
+	after  int  // the node crashes after so many saves and messages of an input; zero: no crash
+	halted bool // the node has crashed at this place
 
-	badFence bool // somebody has just entered under a number that may not be
+	badFence bool // a client has just entered under a wrong fence number
 	back     bool // a node has just gone back to a lower term
 }
 
@@ -37,18 +37,18 @@ type plainState struct {
 	now                   int
 	lost, copied, crashes int
 	wrong                 int    // suspicions
-	behind                bool   // a message was lost behind others like it, and the algorithm needs it
+	behind                bool   // a message was lost because of copies, and the algorithm needs NoLoss
 	fence                 uint64 // the highest under which anybody has entered
 	forgot                bool
 	passed                []plainPassed // by client
-	together              int           // ticks for which several have led, if that counts
+	together              int           // ticks for which several nodes have led, if these count
 }
 
 // A plainPassed tells how often a request was passed over.
 type plainPassed struct {
-	known   bool // no message was on its way since it was made
+	known   bool // at some time since the request, no message was on its way
 	times   int
-	between bool // others have entered since that was counted
+	between bool // others have entered since the last state without messages
 }
 
 type plainNode struct {
@@ -116,9 +116,9 @@ func caught(do func()) (text any) {
 // A plain move is what may follow a state.
 type plainMove struct {
 	to      *plainState      // nil if the move breaks a promise
-	check   string           // which
+	check   string           // the check that the move fails
 	broken  nodes.Assumption // assumptions that hold no more, after the move
-	step    bool             // it brings things on
+	step    bool             // the move makes progress
 	entered bool
 }
 
@@ -129,7 +129,7 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 	m := plainMove{to: to, step: step}
 	failure := caught(func() { happen(to) })
 	if p.after > 0 && failure == nil && !p.halted {
-		return nil // it has done all before
+		return nil // the input has no such place for a crash
 	}
 	switch failure := failure.(type) {
 	case fork:

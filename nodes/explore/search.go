@@ -306,8 +306,8 @@ func (s *search) note(f finding, state uint32) {
 
 // starvation looks for a state with a waiting client that still waits in all states reachable by moves that
 // make progress. A client can be served from a state if it can be from a successor: that is propagated
-// backwards until nothing changes. A move that fails a check has no successor; if that finding is outside the
-// model, so is waiting in its state.
+// backwards until nothing changes. A move that fails a check has no successor; if it makes progress, and
+// broken assumptions of Safe or Live put its finding outside the model, waiting is outside, too.
 func (s *search) starvation() {
 	served := make([]uint8, s.waiting.count) // the clients that do not wait now, or can be served later
 	for i := range served {

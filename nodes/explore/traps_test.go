@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A trapper does what no algorithm should, each mode of it what an explorer might trip over.
+// A trapper does what no algorithm should do. Each of its modes is something that may mislead an explorer.
 type trapper struct {
 	mode     int
 	from, to time.Duration
@@ -28,7 +28,7 @@ const (
 	modeNamesakes
 )
 
-// A ringPing has the name that a tyPing has.
+// A ringPing has the same name as a tyPing in schedules: ping.
 type ringPing struct{ N uint8 }
 
 func (x *trapper) Start(env *nodes.Env) {
@@ -80,7 +80,7 @@ func (x *trapper) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 func (x *trapper) Timeout(env *nodes.Env, t nodes.Timer) {
 	switch x.mode {
 	case modeManyTimers:
-		x.rung = int(t.Kind) / 250 // those behind the 250th differ
+		x.rung = int(t.Kind) / 250 // 0 or, for timers of kind 250 and above, 1
 		for kind := range nodes.TimerKind(255) {
 			env.StopTimer(nodes.Timer{Kind: kind})
 		}
@@ -129,7 +129,7 @@ func TestExploreTellsOfSlips(t *testing.T) {
 	}
 }
 
-// More timers than a byte can count, and what they do, are told apart.
+// As many timers as a byte can count, and what they do, are told apart.
 func TestExploreManyTimers(t *testing.T) {
 	x := agree(t, trappers(trapper{mode: modeManyTimers}, 1))
 	if !x.Progress || x.States != 1+1+2+2 || x.Entries != 255 {
@@ -172,8 +172,8 @@ func TestStarvationBesideFailuresOutsideTheModel(t *testing.T) {
 	}
 }
 
-// Either half of a digest tells states apart by all there is to them: what counts for one half alone would
-// make for 64 bits, not 128.
+// Each half of a digest depends on everything in a state. If something changed only one half, 64 bits would
+// tell such states apart, not 128.
 func TestBothHalvesOfDigestsCount(t *testing.T) {
 	o := Options{Spec: rowOf(t, "suzuki-kasami"), Config: nodes.Config{N: 2}, Entries: 1, Losses: 2,
 		Duplicates: 2, Timing: timing(0, 3*ms)}

@@ -113,8 +113,8 @@ func TestReplaysOfElectionsAreJudged(t *testing.T) {
 	}
 }
 
-// What goes round is taken to do so for ever only if nothing else could have happened: no other message, no
-// other choice.
+// A message that goes round counts as going round for ever only if nothing else could have happened: no other
+// message, no other choice.
 func TestRestsThatMayEnd(t *testing.T) {
 	for steps, mode := range map[string]voting{"n 3; campaign 0; rest": votesForEver,
 		"n 2; campaign 0; rest": votesByChance} {

@@ -53,10 +53,10 @@ func (s *stage) heard() (string, string) {
 
 // A step of a conversation: what happens, what the program is told then, and what the host is to do.
 type step struct {
-	dest, body string // of a line of the program; or
+	dest, body string // a line of the program; if empty, the input in happens
 	in         nodes.InputKind
-	timer      nodes.Timer // that runs out
-	told       string      // part of what it is told; empty: nothing
+	timer      nodes.Timer // the timer that runs out
+	told       string      // part of what the program is told; empty: it is told nothing
 	op, then   nodes.Op
 	wrong      string // part of the error
 }
@@ -142,8 +142,8 @@ func converse(t *testing.T, name, promises string, steps []step) {
 	}
 }
 
-// A program is told of a request once it has answered the release before: one that serves each line in a
-// thread of its own may take them in either order. An answer that does not come is named in a stall.
+// A program is told of a request only after it has answered the release before: a program with a thread for
+// each line may take the two in either order. The report of a stall names an answer that does not come.
 func TestRequestsFollowReleases(t *testing.T) {
 	ask := step{in: nodes.Request, told: `"body":{"type":"request","msg_id":2}`}
 	enter := step{dest: "c0", body: `{"type":"entered","in_reply_to":2}`, op: nodes.OpGrant}
@@ -210,8 +210,8 @@ func TestWhatClientsHear(t *testing.T) {
 	}
 }
 
-// A declaration comes before init_ok or right after it. One that was not there when the program was asked,
-// before the run, is refused, unless the run does not go by it.
+// A declaration comes before init_ok or right after it. A later one is refused if before the run neither the
+// program nor the user declared anything, and ignored otherwise.
 func TestDeclarationsInTime(t *testing.T) {
 	const declare = `{"type":"declare","safe":["no-loss"]}`
 	for promises, refuses := range map[string]bool{"": true, undeclared().promises(): true, "safe=fifo": false,

@@ -178,7 +178,7 @@ func (s *Said) Answers() (bool, error) {
 	return true, nil
 }
 
-// line appends a line to a program.
+// line appends a line for the program of a node to the bytes to.
 func line(to []byte, src string, id nodes.ID, body string) []byte {
 	to = append(append(to, `{"src":"`...), src...)
 	to = append(append(to, `","dest":"`...), NameOf(id)...)
@@ -191,8 +191,8 @@ var errNoTime = errors.New("it set a timer without a valid time: write min_ms, a
 	"the two, from 0 to 86400000")
 
 // quick reads a line to the testbed in the usual form: no spaces, names and texts without escapes, whole
-// numbers, and only the keys that it knows. It reports whether it could. It returns the same as slow, which a
-// test compares.
+// numbers, and only the keys that it knows. It reports whether the line has this form. A test checks that
+// quick and slow return the same.
 func quick(text []byte, id nodes.ID) (s Said, ok bool) {
 	l := plainjson.Scan{Text: text}
 	var src, dest, raw []byte

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// plainLines are lines that quick reads, and lines that are nearly so.
+// plainLines are lines, and whether quick reads them: some only resemble the lines that it reads.
 var plainLines = map[string]bool{
 	`{"src":"n0","dest":"c0","body":{"type":"entered","in_reply_to":7,"fence":0}}`:          true,
 	`{"body":{"fence":12,"in_reply_to":7,"type":"entered"},"dest":"c0","src":"n0"}`:         true,
@@ -43,7 +43,7 @@ func TestQuickReadsAsSlow(t *testing.T) {
 	}
 }
 
-// agrees reports whether quick reads a line, and fails the test if slow reads another one.
+// agrees reports whether quick reads a line, and fails the test if slow reads it otherwise.
 func agrees(t *testing.T, line string) bool {
 	t.Helper()
 	got, is := quick([]byte(line), 0)

@@ -21,7 +21,7 @@ type Bridge interface {
 	// Take returns the lines for the program since the last call, valid until the next input, and the error
 	// of the program that ends the run, if any.
 	Take() (lines []byte, wrong error)
-	// Says returns the body of a message to a peer and, unless its kind says it, its type.
+	// Says returns the body of a message to a peer and, unless the kind of the message names it, its type.
 	Says(m nodes.Message) (typ, body string)
 	// Timers returns how many timers of the program run, and how many it has set.
 	Timers() (running int, ever int64)

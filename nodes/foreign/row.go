@@ -140,7 +140,7 @@ func kindsOf(d *Declaration) *kinds {
 	return k
 }
 
-// message returns the message with a body.
+// message returns the message of a type, with a body.
 func (k *kinds) message(typ, body string) nodes.Message {
 	at := len(k.types) - 1
 	for i := range k.types {

@@ -28,8 +28,8 @@ func stamped(t *testing.T, dir, name string, id nodes.ID, kind Kind, times ...in
 	}
 }
 
-// jumpy is a clock that is 1,000 ns ahead from the time 0 of the run, jumps between 400 and 600 and is
-// 2,000 ns ahead then. The run's zero is at 10,000 by the reference, and at 500 by what the node was told.
+// jumpy is a clock that is 1,000 ns ahead from the time 0 of the run, jumps between 400 and 600 and is 2,000
+// ns ahead afterwards. The run's zero is at 10,000 by the reference, and at 500 by what the node was told.
 func jumpy(ids ...nodes.ID) Clock {
 	return Clock{Host: "b", Nodes: ids, Zero: 500, Reference: 10_000, Pieces: offset.Pieces{
 		{From: 10_000, Offset: 1000, Bound: 30}, {From: 10_400, Offset: 1000, Rate: 5, Bound: 260, Unknown: true},
@@ -110,7 +110,7 @@ func TestStampsNeverFall(t *testing.T) {
 	}
 }
 
-// Of a host that was not measured, and before it was, nothing is known.
+// Nothing is known of stamps if the clock of their host was never measured, or was measured only later.
 func TestStampsOfAClockThatIsNotKnown(t *testing.T) {
 	for name, clock := range map[string]Clock{
 		"never": {Host: "b", Nodes: []nodes.ID{1}},

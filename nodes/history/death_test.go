@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// childRole is what the test binary does instead of its tests when it is run as a child.
+// childRole is the environment variable that says what the test binary does as a child instead of its tests.
 const childRole = "TURNSTILE_TEST_CHILD"
 
 var roles = map[string]func(path string) error{
@@ -90,7 +90,7 @@ func TestEverythingSurvivesSuddenDeath(t *testing.T) {
 	}
 }
 
-// Wherever death strikes, the log reads back without a gap.
+// Whenever the process is killed, its log reads back without a gap.
 func TestDeathAtAnyMoment(t *testing.T) {
 	for i := range 5 {
 		path := filepath.Join(t.TempDir(), "1.log")
@@ -98,7 +98,7 @@ func TestDeathAtAnyMoment(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for tries := 0; ; tries++ { // until it has begun
+		for tries := 0; ; tries++ { // until the log has begun
 			if w, err := Watch(path); err == nil {
 				w.Close()
 				break
@@ -123,7 +123,7 @@ func TestDeathAtAnyMoment(t *testing.T) {
 	}
 }
 
-// fill appends until there is no more room, says how many went in, and reads them all back.
+// fill appends events until there is no more room, prints their number, and reads them all back.
 func fill(path string, limit func(dir string) error) error {
 	if err := limit(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("skip: %w", err)
@@ -186,7 +186,7 @@ func TestNoMoreRoom(t *testing.T) {
 	}
 }
 
-// storeTooMuch stores what cannot be compressed, and is more than fits into a file.
+// storeTooMuch stores events that cannot be compressed, and more of them than fit into a file.
 func storeTooMuch(path string) error {
 	if err := limitFileSize(path); err != nil {
 		return err

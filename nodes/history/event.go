@@ -53,9 +53,9 @@ const (
 	Paused
 	// Resumed: the process Count goes on.
 	Resumed
-	// FaultBegan: the planned fault numbered Count, from 1, begins. Value is the set of nodes.Assumption that
-	// it breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run
-	// chose it, and Fence how many nodes it has hit at once.
+	// FaultBegan: the planned fault numbered Count, from 1, begins. Value is the set of nodes.Assumption that it
+	// breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run chose
+	// the victim, and Fence how many nodes the fault has hit at once.
 	FaultBegan
 	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit.
 	FaultHealed
@@ -77,9 +77,9 @@ const (
 	// Killed: the orchestrator sends SIGKILL to the process of the node. The process may still act, until
 	// Crashed.
 	Killed
-	// LinkBegan: the node received the first message of a stream from the node Count in its incarnation
-	// Entry, and missed the beginning of the stream, or heard an earlier stream on this link. Value is the
-	// number of the message in the stream, Fence the number of the last message of the stream before.
+	// LinkBegan: the node got its first message of a stream that the node Count sends in the incarnation Entry.
+	// It missed the beginning of the stream, or had heard an earlier stream on this link. Value is the number of
+	// the message in the stream, Fence the number of the last message of the stream before.
 	LinkBegan
 	// MulticastBegan: as LinkBegan, for the multicasts of the node Count.
 	MulticastBegan
@@ -124,8 +124,8 @@ const (
 	// Unfenced: the client of the node entered without a fence number that the resource demands, or under a
 	// lower one than the highest that has entered.
 	Unfenced
-	// Secluded: the client of the node entered, not because of a message, though its node suspects half of
-	// the clients and has heard from no majority of them in this life.
+	// Secluded: the client of the node entered, not because of a message, though its node suspects at least half
+	// of the clients and has heard from no majority of them in this life.
 	Secluded
 )
 

@@ -13,7 +13,7 @@ func TestEverythingHasAName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := map[string][]string{ // by the first constant of the block that lists what is named
+	tables := map[string][]string{ // by the first constant of the block that has the named constants
 		"Requested": kindNames[:], "Began": markNames[:], "BusyPPM": gaugeNames[:],
 	}
 	for _, d := range file.Decls {

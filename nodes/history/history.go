@@ -11,18 +11,17 @@
 // If hosts have several clocks, [WriteClocks] puts the measured offsets beside the logs. A merge of the logs
 // corrects their stamps with the offsets, and adds a [ClockBound] for the remaining error.
 //
-// # Reading one
+// # Reading a history
 //
 // [Open] opens a stored file, or the folder of logs that a killed orchestrator left behind. A [Reader] gives
-// the history to folds. It guarantees them:
+// the history to folds. It guarantees the following to them:
 //
 //   - Events come in the order of time; at one time, in the order of their nodes, the orchestrator
 //     (nodes.None) first; of one node, in the order in which it recorded them.
 //   - Close is called once, after the last event, with the NodeLog of each node.
 //   - A file that is cut off, garbled or of another format gives an error that says where. Run returns it
 //     instead of closing the folds. A half-written event at the end of a log is no error: its writer died
-//
-// there.
+//     while it wrote the event.
 //
 // A [Fold] must not take memory for each event: a history may have any number of them.
 //

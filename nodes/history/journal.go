@@ -32,9 +32,8 @@ func (j *Journal) Mark(at int64, mark uint32) error {
 	return j.append(Event{At: at, Kind: Marked, Count: mark})
 }
 
-// Stall records that the run has stalled. In a livelock, messages is how many were handled since the last
-// entry;
-// 0: nothing moves.
+// Stall records that the run has stalled. messages is how many messages were handled since the last entry, in
+// a livelock; 0: nothing moves.
 func (j *Journal) Stall(at int64, messages uint64) error {
 	return j.append(Event{At: at, Kind: Marked, Count: Stalled, Value: int64(messages)})
 }
@@ -60,7 +59,7 @@ func (k Kind) ofNode() bool { return k == Killed || k == Crashed || k == Restart
 // Add records an event of the orchestrator, or an event that it records on behalf of a node: see ofNode.
 func (j *Journal) Add(e Event) error { return j.append(e) }
 
-// Settle records that the run came to rest after a single request of node, which took messages.
+// Settle records that the run came to rest after a single request of node; messages is how many it took.
 func (j *Journal) Settle(at int64, node nodes.ID, messages uint64) error {
 	return j.append(Event{At: at, Kind: Settled, Count: uint32(node), Value: int64(messages)})
 }

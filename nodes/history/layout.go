@@ -114,7 +114,7 @@ func (p *preamble) offset(event int) int64 {
 }
 
 // Counters are the running totals of one node, in mapped memory: only the node writes them, and the
-// orchestrator reads them while it runs, without a message. Its instances have counters of their own.
+// orchestrator reads them while the node runs, without a message. Each instance has counters of its own.
 //
 // The order of counting detects rest: what a message causes is counted before the message counts as
 // delivered, and what an entry causes before its exit. So if the sums of Delivered and Exits, read first,
@@ -135,7 +135,7 @@ type Counters struct {
 	Reconnects  atomic.Uint64 // how often it was connected again
 	MultiFloor  atomic.Uint64 // the floor of its multicasts: see Log.Floor
 
-	Strays atomic.Uint64 // messages that came after messages of a later incarnation of the sender; in no stream
+	Strays atomic.Uint64 // messages of no stream: they came after messages of a later incarnation of the sender
 	// For a node that asks a resource process: the number of answered questions that are not draws of
 	// tickets, and the nanoseconds that the node waited for these answers in all.
 	RoundTrips  atomic.Uint64

@@ -13,7 +13,7 @@ import (
 	"turnstile/nodes"
 )
 
-// event returns the i-th event of a made-up node; its fields differ from each other and from i to i.
+// event returns the i-th event of a made-up node; its fields differ from each other, and from event to event.
 func event(node nodes.ID, i int) Event {
 	return Event{
 		At: int64(i) * 1000, Value: -int64(i), Fence: uint64(i) << 40, Entry: uint32(i + 1), Count: uint32(i) << 8,
@@ -56,7 +56,7 @@ func writeLog(t testing.TB, path string, o Options, count int, close bool) {
 	}
 }
 
-// must returns what f returned, once it is given a test to fail.
+// must returns a function that returns v. The function fails the test given to it if err is not nil.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -195,7 +195,7 @@ func TestTraceFreezes(t *testing.T) {
 // watched are the counters for watching a run, which are not stored.
 var watched = map[string]bool{"Pending": true, "Timeouts": true, "Obeyed": true}
 
-// eachWord gives each word of a struct or array to do, with the name of its field, but for padding.
+// eachWord calls do for each word of a struct or array, except padding and the fields in watched.
 func eachWord(v reflect.Value, name string, do func(name string, word any)) {
 	switch v.Kind() {
 	case reflect.Array, reflect.Slice:
@@ -294,13 +294,13 @@ func TestWatch(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check() // the node has ended, its counters have not
+	check() // counters stay readable after the log is closed
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// A watcher that came too early would be killed by reading beyond the end of the file.
+// Watch refuses a file that is not a log yet: reading beyond the end of the file would kill the watcher.
 func TestWatchComesTooEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
 	if _, err := Watch(path); err == nil {
@@ -360,7 +360,7 @@ func TestReservedIsWhatANewLogTakes(t *testing.T) {
 	}
 }
 
-// A shadow on another machine has the same counters, word for word, and none of the next node's.
+// A shadow takes over the counters, word for word, and does not read the bytes after its snapshot.
 func TestShadowsAreTheCounters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "node.log")
 	l, err := Create(path, Options{Node: 1, Nodes: 3, Instances: 2})

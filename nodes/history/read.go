@@ -32,7 +32,7 @@ type logReader struct {
 	own   int64  // bound on the error of the stamps against that clock
 }
 
-// newLogReader reads the header of a log of length bytes, or fewer if it is cut off. Errors use name; the
+// newLogReader reads the header of a log of length bytes, or fewer if it is cut off. Errors contain name; the
 // buffer has size bytes. An error other than a formatError is from r.
 func newLogReader(name string, length int64, r io.Reader, size int) (*logReader, error) {
 	l := &logReader{name: name, r: bufio.NewReaderSize(io.LimitReader(r, length), size)}

@@ -71,7 +71,7 @@ func TestGarbled(t *testing.T) {
 	step := soak.Pick(31, 1, 1)
 	for at := 0; at < len(whole); at += step {
 		if at >= preambleLen+int(countersLen) && at < events-500 {
-			at += 500 // a checksum of the whole header takes long
+			at += 500 // larger steps: each try sums the whole header
 		}
 		for bit := range 8 {
 			b := slices.Clone(whole)
@@ -108,7 +108,7 @@ func TestEventsOfALogAreInOrder(t *testing.T) {
 	}
 }
 
-// Merging gives the order of time, and of equal times that of the logs.
+// Merging puts events in the order of time, and events of one time in the order of their logs.
 func TestMergeIsAStableSort(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -181,14 +181,14 @@ func FuzzDecodeLog(f *testing.F) {
 	b, events := smallLog(f)
 	f.Add(b[:preambleLen], []byte{}, []byte{}, uint8(0), uint8(0))
 	f.Add([]byte{}, b[preambleLen:preambleLen+100], b[events:], uint8(2), uint8(4))
-	// Claims more nodes and messages than there are bytes, under a right check sum.
+	// This preamble claims more nodes and messages than there are bytes, and has a right checksum.
 	greedy := make([]byte, preambleLen)
 	p := preamble{node: 1, nodes: maxNodes - 1, trace: maxTrace - 1}
 	p.header = p.headerLen()
 	p.put(greedy)
 	f.Add(greedy, []byte{1}, []byte{}, uint8(0), uint8(0))
 	f.Fuzz(func(t *testing.T, start, counters, events []byte, nodeCount, trace uint8) {
-		if len(start) < preambleLen { // or the fuzzer never gets past its check sum
+		if len(start) < preambleLen { // a random preamble never has a right checksum
 			p := preamble{nodes: uint32(nodeCount) + 1, trace: uint32(trace)}
 			p.header = p.headerLen()
 			start = make([]byte, p.header)

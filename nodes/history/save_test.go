@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes"
 )
 
-// saved returns a history of three nodes that has something of everything.
+// saved returns a history of three nodes, with a value for almost every field.
 func saved() *History {
 	h := &History{Logs: []*NodeLog{{Node: nodes.None}},
 		Events: []Event{{At: 0, Kind: Marked, Count: Began, Node: nodes.None}}}
@@ -42,7 +42,7 @@ func saved() *History {
 	return h
 }
 
-// content returns what Save compresses.
+// content returns the uncompressed content of a stored history.
 func content(t testing.TB, h *History) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -76,7 +76,7 @@ func TestWrittenHistoryReadsBack(t *testing.T) {
 	}
 }
 
-// readContent begins to read what is not compressed.
+// readContent begins to read a history from uncompressed content.
 func readContent(b []byte) (*Reader, error) {
 	s, err := newStored("h", bytes.NewReader(b))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestContentGarbledOrCutOff(t *testing.T) {
 	}
 }
 
-// Content whose checksums are right is still held to be a history.
+// Content whose checksums are right gives an error if it is no valid history.
 func TestStoredLies(t *testing.T) {
 	for want, lie := range map[string]func(w *Writer){
 		"earlier than": func(w *Writer) {
@@ -145,7 +145,7 @@ func TestStoredLies(t *testing.T) {
 	}
 }
 
-// A log may claim any number of words. Reading it takes no more room than its bytes do.
+// A log may claim any number of words. Reading it takes no more memory than its bytes do.
 func FuzzWords(f *testing.F) {
 	for _, l := range saved().Logs {
 		var w words

@@ -124,7 +124,7 @@ func open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// newReader reads a compressed history. Errors use name.
+// newReader reads a compressed history. Errors contain name.
 func newReader(name string, from io.Reader) (*Reader, error) {
 	unpacker, err := zstd.NewReader(from, zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
@@ -193,7 +193,7 @@ func Load(path string) (*History, error) {
 }
 
 // The uncompressed content of a stored history is its magic, and then blocks: a header, events in the order
-// of time, one for each NodeLog, and an end. Each block begins with its type and its length, as 32-bit
+// of time, a block for each NodeLog, and an end. Each block begins with its type and its length, as 32-bit
 // numbers, and a CRC-32C of both and of what follows.
 const (
 	storedMagic  = "TURNHIS4"
@@ -305,7 +305,7 @@ type stored struct {
 	found []*NodeLog
 }
 
-// newStored reads the header of a stored history. Errors use name.
+// newStored reads the header of a stored history. Errors contain name.
 func newStored(name string, r io.Reader) (*stored, error) {
 	s := &stored{name: name, r: bufio.NewReaderSize(r, pageLen)}
 	magic, err := readUpTo(s.r, int64(len(storedMagic)))

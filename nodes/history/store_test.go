@@ -19,13 +19,13 @@ import (
 
 // logFolder returns a folder with the logs of an orchestrator and three nodes; one of them died.
 func logFolder(t testing.TB) string {
-	dir := filepath.Join(t.TempDir(), "trial [1]") // not a pattern
+	dir := filepath.Join(t.TempDir(), "trial [1]") // the name looks like a pattern
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	writeLog(t, filepath.Join(dir, "orchestrator.log"), Options{Node: nodes.None}, 5, true)
 	for id := range nodes.ID(3) {
-		path := filepath.Join(dir, fmt.Sprintf("%d.log", 10-id)) // not in the order of their names
+		path := filepath.Join(dir, fmt.Sprintf("%d.log", 10-id)) // names are not in the order of nodes
 		writeLog(t, path, Options{Node: id, Nodes: 3, TraceLength: 4}, 100*int(id), id != 1)
 	}
 	return dir
@@ -59,7 +59,7 @@ func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
 	for i, size := range []int{0, 5, preambleLen, 2 * pageLen} {
 		b := make([]byte, size)
 		if size >= preambleLen {
-			b[preambleLen-1] = 7 // died between the check sum and the magic
+			b[preambleLen-1] = 7 // the writer died between checksum and magic
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("unborn%d.log", i)), b, 0o644); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
 			t.Errorf("%s: -want +got:\n%s", from, diff)
 		}
 	}
-	// A log that was in use and has lost its magic is another thing.
+	// A log that was in use and has lost its magic gives an error.
 	used := filepath.Join(dir, "10.log")
 	b := must(os.ReadFile(used))(t)
 	clear(b[:len(magic)])
@@ -86,7 +86,7 @@ func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
 	}
 }
 
-// If the logs of all nodes are lost, the orchestrator's journal still names the nodes that it mentions.
+// If the logs of all nodes are lost, the nodes are counted by the events of the orchestrator's journal.
 func TestTheJournalAloneNamesNodes(t *testing.T) {
 	dir := t.TempDir()
 	j := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 7, 0))(t)
@@ -159,7 +159,7 @@ func packed(t testing.TB, content []byte) []byte {
 	return packer.EncodeAll(content, nil)
 }
 
-// Logs are merged only if each is of another node, and all are of one trial.
+// Logs are merged only if each is of a different process, and all are of one trial.
 func TestLogsOfOneTrialBelongTogether(t *testing.T) {
 	dir := logFolder(t)
 	one, other := filepath.Join(dir, "9.log"), filepath.Join(dir, "10.log")
@@ -182,7 +182,7 @@ func TestLogsOfOneTrialBelongTogether(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(packed(f, []byte(storedMagic)))
 	f.Add(packed(f, content(f, saved())))
-	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x00, 0x00}) // a frame that looks back on gigabytes
+	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x00, 0x00}) // a frame with a window of two terabytes
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := wholeOf(newReader("f", bytes.NewReader(b))); err != nil && !isFormatError(err, "f") {
 			t.Fatal(err)

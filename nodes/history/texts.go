@@ -94,8 +94,8 @@ func decodeTexts(b []byte, next uint64) (texts []Text, last string) {
 	return texts, getText(b[size*uint64(textLen):]).Body
 }
 
-// Texts returns a function that returns the text of an event. Call it once for each event of one history, in
-// order. Only messages in a trace and breaches of the protocol have texts.
+// Texts returns a function that returns the text of an event. Call this function once for each event of one
+// history, in order. Only messages in a trace and breaches of the protocol have texts.
 func Texts(logs []*NodeLog) func(e *Event) Text {
 	type send struct {
 		node nodes.ID

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What messages say stays with them, however often the trace has gone round, and is shortened between two
+// Texts stay with their messages, however often the trace has wrapped around. They are shortened between two
 // characters.
 func TestTextsStayWithTheirMessages(t *testing.T) {
 	const size = 8

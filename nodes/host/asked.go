@@ -11,9 +11,9 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An asker asks the resource process, for all clients of a node. It has its own connection, to a broker that
-// carries nothing else. After a loss of the connection it asks open questions again, and the process carries
-// out each question once. The node never blocks: answers come by its inbox.
+// An asker puts the questions of all clients of a node to the resource process. It has its own connection, to
+// a broker that carries nothing else. After a loss of the connection it repeats unanswered questions, and the
+// process carries out each question once. The node never blocks: answers come by its inbox.
 //
 // # Why lost money and overlaps still imply a register above the capacity
 //
@@ -24,10 +24,10 @@ import (
 //
 //	R < E < W < X < L
 //
-// By its stamps the section lasts from E to X. That is within R to L, where the register counts it. So if two
-// sections overlap by their stamps, the later R saw both: the register exceeded the capacity. The section
-// uses the account from R to W, which is within R to L too. So if money is lost, the register exceeded the
-// capacity. The swaps of its work are between E and W, so the same holds for spoilt steps.
+// By its stamps the section lasts from E to X, which lies between R and L. From R to L the register counts
+// it. So if two sections overlap by their stamps, the later R saw both: the register exceeded the capacity. A
+// section uses the account from R to W, also between R and L. So if money is lost, the register exceeded the
+// capacity. The swaps of the client's work come between E and W, so spoilt steps imply the same.
 //
 // A mapped file differs in one point: there R is two steps, and the account is read after E. So with a
 // process, money may be lost between two sections that do not overlap by their stamps, but are at most the
@@ -45,7 +45,7 @@ type asker struct {
 	subject string
 	inbox   string
 	answers *nats.Subscription
-	frozen  atomic.Int64 // when a client first left while too many were inside, as far as is known
+	frozen  atomic.Int64 // when a client first left while too many were inside; 0: not known to have happened
 	buffer  []byte
 	clients []*askedResource
 }
@@ -164,7 +164,7 @@ func (r *askedResource) ask(do uint8, q question) {
 	h := r.host
 	q.Do, q.Resource, q.Node, q.Incarnation = do, r.number, h.config.Node, h.config.Incarnation
 	q.Fenced, q.Units, q.Fence = r.fenced, r.units, r.fence
-	// The numbers of a client's questions rise. Modulo the number of clients, each is the number of the client.
+	// The numbers of a client's questions rise. Their remainder modulo each is the number of its resource.
 	each := uint64(len(r.asker.clients))
 	q.Number = (r.open.Number/each+1)*each + uint64(r.number)
 	r.open, r.asks, r.asked = q, true, h.clock.Now()

@@ -19,7 +19,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// theBooks are a resource process, played in this one.
+// theBooks are a resource process, played by the process of the test.
 type theBooks struct {
 	*host.Books
 	broker *server.Server
@@ -28,7 +28,7 @@ type theBooks struct {
 	at     *host.Broker
 }
 
-// keep keeps the resources of a stack.
+// keep plays a resource process that keeps the resources of a stack.
 func keep(t *testing.T, stack *row.Stack, entries uint64) *theBooks {
 	t.Helper()
 	s, err := broker.Start(broker.Config{Token: "other secret"})
@@ -90,8 +90,8 @@ func rowStack(t *testing.T, algorithm string, n int) *row.Stack {
 	return stackOf(t, spec, n)
 }
 
-// Nodes that ask a process enter one after the other, with three round trips each, and send what they send
-// without it.
+// Nodes that ask a resource process enter one after the other, with three round trips for each entry. They
+// publish each message once, as they do without a resource process.
 func TestNodesAskTheResourceProcess(t *testing.T) {
 	const entries = 60
 	for algorithm, n := range map[string]int{"ricart-agrawala": 4, "central": 3, "token-ring": 1} {
@@ -118,7 +118,7 @@ func TestNodesAskTheResourceProcess(t *testing.T) {
 	}
 }
 
-// A baton is a mutex of two nodes, whose token is lost to a lease that runs out at any time.
+// A baton is a mutex of two nodes that pass a token. A client inside is revoked when its lease runs out.
 type baton struct{ Has, Waits, Inside bool }
 
 type batonPass struct{}
@@ -148,7 +148,7 @@ func (b *baton) Release(env *nodes.Env)                              { b.pass(en
 func (b *baton) Timeout(env *nodes.Env, _ nodes.Timer)               { env.Revoke(); b.pass(env) }
 func (b *baton) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) { b.Has = true; b.grant(env) }
 
-// In any step of a section that is revoked, the client leaves the register before another node hears of the
+// A client that is revoked, in any step of its section, leaves the register before another node hears of the
 // revocation: otherwise the register would show two inside.
 func TestTheRegisterHearsOfRevocationsFirst(t *testing.T) {
 	spec := toy("baton", func() nodes.Machine { return &baton{} }, batonPass{})
@@ -218,7 +218,7 @@ func TestQuestionsOutliveTheirConnection(t *testing.T) {
 	}
 }
 
-// While a question is open, the run is not at rest, and a node obeys all the same.
+// While a question is unanswered, the run is not at rest, but the node still obeys orders.
 func TestOpenQuestions(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A bridge joins the machine of a foreign program and its process.
+// A bridge connects the machine of a foreign program with the process of the program.
 type bridge struct {
 	host     *host
 	machine  foreign.Bridge
@@ -27,14 +27,14 @@ type bridge struct {
 	said     foreign.Said // the latest line of the program
 }
 
-// A program that writes more than linesPerMS, except answers to the testbed and bursts, is slowed down: its
-// peers could not take more.
+// A program that writes more than linesPerMS lines a millisecond is slowed down: its peers could not take
+// more. Answers to the testbed do not count, and a burst may have mostBudget lines.
 const (
 	linesPerMS = 30
 	mostBudget = 1000
 )
 
-// quiet is how long no line may pass before a program counts as at rest.
+// quiet is the time without lines after which a program counts as at rest.
 const quiet = 50 * time.Millisecond
 
 // openBridge starts the program of the node, if it has one, and waits until it has answered init.

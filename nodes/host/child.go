@@ -121,8 +121,8 @@ func (c *child) read(from io.Reader) {
 	c.wake()
 }
 
-// exit returns the error for the end of the program. It is a breach, except after a signal, which may come
-// from anybody; a shell then exits with 128 plus the number of the signal.
+// exit returns the error for the end of the program. The end is a breach, except after a signal, which
+// anybody may have sent. A shell whose command got the signal n exits with status 128+n.
 func (c *child) exit(f proc.Fate) error {
 	says := f.How
 	if f.Well {

@@ -11,13 +11,13 @@ import (
 	"turnstile/nodes/foreign"
 )
 
-// initOK is a command of the shell that answers init, and says something for people.
+// initOK is a command of the shell that writes a line to standard error, and answers init.
 const initOK = `echo last words >&2; ` +
 	`echo "{\"src\":\"n0\",\"dest\":\"c0\",\"body\":{\"type\":\"init_ok\"}}"; `
 
 const noteLine = `{\"src\":\"n0\",\"dest\":\"n1\",\"body\":{\"type\":\"x\"}}`
 
-// A program that misbehaves is told from one that is sound, with its last words.
+// A program that misbehaves is found, and the error quotes what it wrote last to its standard error.
 func TestChildrenThatMisbehave(t *testing.T) {
 	for name, x := range map[string]struct{ does, says string }{
 		"nonsense":     {initOK + "echo hello; cat", `with src, dest and body: "hello"`},
@@ -62,7 +62,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 			if !strings.Contains(says, x.says) || !strings.Contains(says, "last words") {
 				t.Error(says)
 			}
-			// To end by itself is a breach of the contract, and a signal may have come from anybody.
+			// Only an exit by itself is a breach of the contract: anybody may have sent a signal.
 			if breach := new(foreign.Breach); errors.As(err, &breach) != (name == "dies") {
 				t.Errorf("%s: it is a breach: %v", says, name != "dies")
 			}
@@ -70,7 +70,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 	}
 }
 
-// A program may declare in its handler of init, which answers init after that.
+// A program may send its declaration in its handler of init, before it answers init.
 func TestChildrenDeclareFirst(t *testing.T) {
 	t.Parallel()
 	declares := `echo "{\"src\":\"n0\",\"dest\":\"c0\",\"body\":{\"type\":\"declare\",\"fenced\":true}}"; `

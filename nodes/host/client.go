@@ -22,7 +22,7 @@ type client struct {
 	load     *workload.Workload // the workload of the clients of this resource
 
 	count  uint64 // requests issued
-	due    int64  // when the latest request was due; while wants is set, when the next one is
+	due    int64  // when the latest request was due or, once the next one is planned, when that is due
 	wants  bool   // a request is due
 	asks   bool   // it waits for an answer of the resource process
 	does   bool   // it is inside, and the next step of its work, or its exit, is due
@@ -241,8 +241,8 @@ func (c *client) issue() {
 	}
 }
 
-// enter lets the client in. The witnesses imply one another because of the order of operations from here to
-// left(): register, stamp, account, hold, account, stamp, register. With a resource process, see asker.
+// enter lets the client in. The order from here to left() is: register, stamp, account, hold, account, stamp,
+// register. The implications in the comment of sharedResource rest on it. With a process, see asker.
 func (c *client) enter(fence uint64) {
 	c.fence, c.entering = fence, true
 	c.resource.enter()

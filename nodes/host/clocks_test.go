@@ -24,8 +24,8 @@ const (
 	tooFast = 300e-6
 )
 
-// twoHosts are hosts with clocks of their own: nodes of even numbers are on the reference's, the others on
-// the one that is ahead. They exchange times all the while, and messages take up to delay each way.
+// twoHosts are two computers with different clocks: nodes of even numbers have the reference clock, the
+// others a clock that is ahead. The two exchange times during the run; a message takes up to delay each way.
 type twoHosts struct {
 	t          *testing.T
 	anchor     host.Anchor
@@ -33,7 +33,7 @@ type twoHosts struct {
 	delay      int64
 	estimator  offset.Estimator
 	stop, done chan struct{}
-	dir        string // of the logs, once they are whole
+	dir        string // folder of the logs, once the run is over
 }
 
 func newTwoHosts(t *testing.T, delay time.Duration) *twoHosts {
@@ -43,7 +43,7 @@ func newTwoHosts(t *testing.T, delay time.Duration) *twoHosts {
 	return w
 }
 
-// second is the second host's clock, when the reference's shows a time.
+// second returns what the clock of the second host shows when the reference clock shows at.
 func (w *twoHosts) second(at int64) int64 { return at + aheadNS + int64(tooFast*float64(at-w.base)) }
 
 // place gives a node the clock of its host. The run's zero is the same number on both, so that stamps of
@@ -55,8 +55,8 @@ func (w *twoHosts) place(c *host.Config) {
 	}
 }
 
-// exchange adds an exchange whose messages have taken some time: each was sent that much earlier, or came
-// that much later, than it did.
+// exchange adds an exchange with random delays: its first message counts as sent earlier than it was, and its
+// second message as received later.
 func (w *twoHosts) exchange(r *rand.Rand) {
 	sent := w.anchor.Now()
 	shows := w.second(w.anchor.Now())
@@ -83,7 +83,7 @@ func (w *twoHosts) measure() {
 	}
 }
 
-// run has two nodes on two hosts, or more, enter, and returns their history and the sections in it.
+// run has the nodes of a stack enter on the two hosts, and returns their history and the sections in it.
 func (w *twoHosts) run(stack *row.Stack, entries uint64, hold time.Duration) (*history.History, *section.Fold,
 	check.Verdict) {
 	w.t.Helper()
@@ -177,7 +177,7 @@ func TestClocksThatDifferAreNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// Without any exclusion, two that are inside together for longer than the error of the clocks are found.
+// If the mutex excludes nobody, two clients that are inside together for longer than clocks err are found.
 func TestAViolationAboveTheBoundIsFound(t *testing.T) {
 	w := newTwoHosts(t, time.Millisecond)
 	_, sections, v := w.run(stackOf(t, keepers(1), 2), 20, 20*time.Millisecond)
@@ -187,7 +187,7 @@ func TestAViolationAboveTheBoundIsFound(t *testing.T) {
 	}
 }
 
-// The same for less than the clocks may err: it is unknown by the stamps, and the register decides.
+// If two are inside together for less than clocks err, stamps cannot decide, but the register does.
 func TestAnOverlapBelowTheBoundIsUnknown(t *testing.T) {
 	w := newTwoHosts(t, 400*time.Millisecond)
 	_, sections, v := w.run(stackOf(t, keepers(1), 2), 400, 100*time.Microsecond)

@@ -13,8 +13,8 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A flooder sends its peers many messages each millisecond, to each and to all, as long as it handles theirs
-// as fast: a node whose inbox is full ends.
+// A flooder broadcasts many messages each millisecond, and sends each to its successor too. It pauses while
+// its peers are far behind: a node whose inbox is full ends with an error.
 type flooder struct {
 	sent, ticks uint64
 	heard       []uint64 // the latest number from each node
@@ -22,8 +22,8 @@ type flooder struct {
 
 type flood struct{ Sent uint64 }
 
-// ahead is how many numbers a flooder may be ahead of the numbers that it has heard. An inbox has 4096
-// messages.
+// ahead is how much higher the number of a flooder may be than the lowest of the numbers that it has heard.
+// An inbox has space for at least 4096 messages.
 const ahead = 300
 
 func (f *flooder) Start(env *nodes.Env) {
@@ -42,7 +42,7 @@ func (f *flooder) Timeout(env *nodes.Env, _ nodes.Timer) {
 			f.flood(env)
 		}
 	}
-	if f.ticks++; f.ticks%10 == 0 { // what the others sent may be lost, and what they heard with it
+	if f.ticks++; f.ticks%10 == 0 { // even if ahead: messages that bring newer numbers may be lost
 		f.flood(env)
 	}
 	f.again(env)
@@ -81,7 +81,7 @@ func flooders(t *testing.T, n int, change func(*host.Config)) (*stage, []*histor
 	return s, watched
 }
 
-// await waits until something is so.
+// await waits until the function is returns true; what says in the error what was awaited.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
@@ -101,7 +101,7 @@ func awaitMore(t *testing.T, watched []*history.Watched) {
 	}
 }
 
-// answers waits until every node has answered a question.
+// answers orders all nodes to report, and waits until each has answered.
 func (s *stage) answers(round int) {
 	s.t.Helper()
 	s.order(host.Order{Do: host.Report, Round: round})
@@ -112,7 +112,7 @@ func (s *stage) answers(round int) {
 	}
 }
 
-// rest has the nodes stand still, and waits until all has arrived that will.
+// rest parks the nodes, and waits until all messages have arrived that were not lost.
 func (s *stage) rest(round int) {
 	s.t.Helper()
 	s.order(host.Order{Do: host.Park})
@@ -148,8 +148,8 @@ func account(t *testing.T, h *history.History) (explained, refused uint64) {
 	return explained, refused
 }
 
-// A broker ends while hundreds of messages are on their way, and comes back. Nothing is sent late, and what
-// was lost is explained, no more and no less.
+// A broker ends while hundreds of messages are on their way, and comes back. Nothing is sent late, and
+// exactly the messages that were lost count as explained.
 func TestHostsOutliveTheirBroker(t *testing.T) {
 	for name, multicast := range map[string]bool{"links": false, "multicast": true} {
 		t.Run(name, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestOneConnectionIsReset(t *testing.T) {
 	}
 }
 
-// A node that comes up while its broker is away joins it when that is back.
+// A node that comes up while its broker is away connects to it once the broker is back.
 func TestANodeComesUpBeforeItsBroker(t *testing.T) {
 	s := begin(t, "ricart-agrawala", 1, func(c *host.Config) {
 		c.Reconnect = true

@@ -27,17 +27,17 @@
 //     in which to read them.
 //   - Orders are obeyed before messages are handled, and counted in the log. A node that is told to [Report]
 //     answers once it has handled all messages that the broker had for it, and all timers that were due.
-//   - Messages of one link are handled in the order sent, also under injected latency, which acts at the
-//     receiver. Each carries its number in its stream, and the incarnation of its sender; each incarnation
-//     has its own streams. Gaps and repetitions without a fault are counted.
+//   - Messages of one link are handled in the order sent, also under injected latency (at the receiver),
+//     unless a fault reorders them. Each message carries the incarnation of its sender, and its number in a
+//     stream of this incarnation. Gaps and repetitions without a fault are counted.
 //   - A node with Config.Reconnect survives the loss of its broker. Messages that it sends meanwhile are
-//     refused and counted, never sent late. A gap before the first message of a stream since either end
-//     reconnected is explained by that, up to the stream's floor (see history.Log.Floor): [Restored] sets the
-//     floors, once all nodes are connected.
-//   - Two witnesses of exclusion surround every critical section: a register of the units taken, and an
-//     account that every entry reads and writes one higher. Lost money implies overlapping sections, which
-//     imply a register above the capacity. If a resource process keeps them, the node asks it, and a question
-//     is pending until it is answered (see history.Counters).
+//     refused and counted, never sent late. If either end of a stream has reconnected, this explains a gap
+//     before the next message of the stream, up to the stream's floor (see history.Log.Floor): [Restored]
+//     sets the floors, once all nodes are connected.
+//   - Two witnesses of mutual exclusion surround every critical section: a register of the units taken, and
+//     an account that each client reads and writes one higher. A lost update (lost money) implies overlapping
+//     sections, which imply a register above the capacity. If a resource process keeps the two, the node asks
+//     it, and a question is pending until it is answered (see history.Counters).
 //   - An error that the node cannot recover from (the broker is gone without Reconnect, the disk is full, a
 //     message is garbled, the orders end) ends Run, which returns it.
 //

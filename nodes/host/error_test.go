@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A shouter sends what no broker takes.
+// A shouter sends messages that are too large for the broker.
 type shouter struct{}
 
 type shouterMessage struct{ Text string }

@@ -2,8 +2,8 @@ package host
 
 import "testing"
 
-// A gap is explained only before the first message of a stream that comes after either end was connected
-// again, and only up to what the sender owes.
+// A gap is explained only before the first message of a stream that comes after either end reconnected, and
+// only up to the floor of the stream, unless that was set before the receiver reconnected.
 func TestWhatAnOutageExplains(t *testing.T) {
 	type step struct {
 		redialled, restored bool // of the receiver, before the message comes

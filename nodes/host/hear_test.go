@@ -14,7 +14,7 @@ import (
 )
 
 // A hearer is a mutex of one node. It refuses each request once, and tells its client that the lock is lost:
-// of odd entries as it grants, of even ones a while later.
+// in odd entries together with the grant, in even entries a while later.
 type hearer struct {
 	Entries int
 	Inside  bool
@@ -52,8 +52,8 @@ func hearers() *row.Row {
 	return toy("hearer", func() nodes.Machine { return &hearer{} })
 }
 
-// heard checks what the client of a hearer has heard in so many entries: in those with an even number not
-// before it was inside for a time.
+// heard checks what the client of a hearer hears in a number of entries: one refusal and one loss of the lock
+// for each. In even entries the loss comes when the client was inside for the time least or longer.
 func heard(t *testing.T, h *history.History, entries int, least time.Duration) {
 	t.Helper()
 	var asked, entered int64
@@ -98,7 +98,7 @@ func TestWhatClientsHear(t *testing.T) {
 		s.awaitRest(10)
 		s.answers(1)
 		h := s.end()
-		heard(t, h, 10, 0) // of the time since the grant, the question to the process has taken some
+		heard(t, h, 10, 0) // 0: part of the time since the grant has passed before the client is inside
 		f := check.Sections(h.Header(), check.SettingOf(stack))
 		h.Run(f)
 		if f.Irregular > 0 || f.Resources[0].Tries != 10 {

@@ -216,9 +216,9 @@ func (h *host) checkOrders() {
 	}
 }
 
-// awaitBegin has the node begin before it handles its first message. The sender has begun, so the time has
-// come. But the order to begin comes another way and may be slower, so awaitBegin waits for it. Otherwise a
-// token could pass a node before its first request.
+// awaitBegin has the node begin before it handles its first message. The sender of the message has begun, so
+// the time to begin has come. But the order to begin takes another way, perhaps a slower one, so awaitBegin
+// waits for the order. Otherwise a token could pass a node before its first request.
 func (h *host) awaitBegin() {
 	for !h.told && h.err == nil && !h.quit {
 		select {
@@ -232,7 +232,7 @@ func (h *host) awaitBegin() {
 }
 
 // start starts the machines before any other event: when issuing begins, or when the first message comes from
-// a peer that began a moment earlier. Earlier their messages could be lost, since peers may not be up.
+// a peer that began a moment earlier. A machine that started before this could send to peers that are not up.
 func (h *host) start() {
 	if !h.started {
 		h.started, h.now = true, h.clock.Now()

@@ -28,9 +28,9 @@ type stage struct {
 	t      *testing.T
 	broker *server.Server
 	port   int        // of a broker that was stopped
-	conn   *nats.Conn // for messages of no node's
+	conn   *nats.Conn // for messages that the test makes up
 	names  host.Subjects
-	orders []*io.PipeWriter // of each node
+	orders []*io.PipeWriter // by node
 	notes  chan host.Note
 	ends   []chan error
 	dir    string
@@ -241,7 +241,7 @@ func TestHostsRunAnAlgorithm(t *testing.T) {
 	}
 }
 
-// judge looks at the witnesses by hand; what reads them in earnest is in judge/check.
+// judge checks the witnesses itself, without package judge/check, which has the checks of real runs.
 func judge(t *testing.T, h *history.History, entries int) {
 	t.Helper()
 	var entered, inside int
@@ -267,7 +267,7 @@ func judge(t *testing.T, h *history.History, entries int) {
 	}
 }
 
-// A node that is asked to issue a request before it has begun starts first: its machine knows nothing yet.
+// If a node is ordered to issue a request before it has begun, it starts its machines first.
 func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 	s := begin(t, "raymond", 3, func(c *host.Config) {
 		c.Workload = workload.Workload{Load: workload.Sequential}

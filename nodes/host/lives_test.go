@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A numbered message is one from node 1 to node 0 that was never sent: a reply to a request that nobody made.
+// A numbered message is made up by the test: a reply of node 1 to a request that node 0 never made.
 type numbered struct {
 	incarnation uint32
 	seq         uint64
@@ -26,7 +26,7 @@ func (n numbered) bytes() []byte {
 	return append(binary.AppendUvarint(b, uint64(n.incarnation)<<1), 0, 99)
 }
 
-// hears has node 0, of an incarnation, take in messages, and returns what it leaves.
+// hears has node 0, in an incarnation, receive messages, and returns the history.
 func hears(t *testing.T, incarnation uint32, messages []numbered) *history.History {
 	t.Helper()
 	s := begin(t, "ricart-agrawala", 2, func(c *host.Config) {
@@ -104,7 +104,7 @@ func TestStreamsBelongToIncarnations(t *testing.T) {
 	}
 }
 
-// A node that dies inside is taken out of the register, and one that dies as it changes it leaves it unknown.
+// TakeOut counts out a node that died inside. After a death amid a change, the register is uncertain.
 func TestTheDeadLeaveTheRegister(t *testing.T) {
 	for stage, test := range []struct {
 		unknown int32

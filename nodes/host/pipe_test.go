@@ -50,7 +50,7 @@ func stretchTo(t *testing.T, broker string) *stretch {
 		}
 	}
 	go func() {
-		drained := make(chan struct{}) // what came by the connection before has reached the broker
+		drained := make(chan struct{}) // closed once the broker has got all of the previous connection
 		close(drained)
 		for {
 			near, err := s.Accept()
@@ -128,7 +128,7 @@ func TestHostEndsWithItsOrders(t *testing.T) {
 	}
 }
 
-// Orders follow the configuration, whether they have come with it or later, and their end is told.
+// Orders follow the configuration, in the same write or a later one. The end of the orders is reported.
 func TestOrdersFollowTheConfiguration(t *testing.T) {
 	stdin, orchestrator, err := os.Pipe()
 	if err != nil {

@@ -24,7 +24,7 @@ func held(all []moment, at int64) bool {
 	return false
 }
 
-// Messages wait for applications alike in both hosts, and the hosts come to rest.
+// Messages wait for applications in the same way in simulated and in real runs, and the runs come to rest.
 func TestApplicationsReceive(t *testing.T) {
 	for way, period := range map[workload.Receiver]time.Duration{workload.Interrupt: 0, workload.Handler: 0,
 		workload.Poll: 5 * time.Millisecond} {

@@ -18,7 +18,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// lifeDir, in the environment of a test, makes it the child of itself that lives there until it is killed.
+// lifeDir is a variable of the environment. If it names a folder, the test process only runs a node there.
 const lifeDir = "TURNSTILE_TEST_LIFE"
 
 // firstLog and savedIn are what a node in dir leaves behind when it is killed.
@@ -35,7 +35,7 @@ func twoKeepers(t *testing.T) *row.Stack {
 	return stack
 }
 
-// live is the first life of a node, whose parent kills it.
+// live runs the first life of a node in a child process, which its parent kills.
 func live(t *testing.T, dir string) {
 	s := beginStack(t, twoKeepers(t), func(c *host.Config) {
 		c.Entries, c.Log, c.Saved = 1<<17, firstLog(dir), savedIn(dir)
@@ -131,7 +131,7 @@ func TestForgetfulNodesBeginAgain(t *testing.T) {
 	}
 }
 
-// A node that cannot save does nothing that it would have done after it, and says so.
+// A node that cannot save carries out no later effect, and ends with an error that says why.
 func TestNodesThatCannotSaveGoNoFurther(t *testing.T) {
 	for says, path := range map[string]string{
 		"nowhere/saved.":    filepath.Join(t.TempDir(), "nowhere", "saved"),
@@ -150,7 +150,7 @@ func TestNodesThatCannotSaveGoNoFurther(t *testing.T) {
 	}
 }
 
-// A rash mutex saves, and takes back what it grants.
+// A rash mutex saves, and revokes each grant at once.
 type rash struct{ Times int }
 
 type rashSaved struct{ Times int }

@@ -31,9 +31,9 @@ type resourceWords struct {
 	_         [7]uint64
 }
 
-// A sharedResource is the state that the clients of one mutex share: an account that every client reads on
-// entry and writes one higher on exit, and a register of the units taken. With the stamps they are witnesses
-// of exclusion: lost money implies overlapping sections, which imply a register above the capacity.
+// A sharedResource is the state that the clients of one mutex share: an account that each client reads on
+// entry and writes one higher on exit, and a register of the units taken. With the stamps they are witnesses:
+// a lost update (lost money) implies overlapping sections, which imply a register above the capacity.
 type sharedResource struct {
 	Taken   atomic.Int64 // units taken
 	_       [7]uint64
@@ -89,7 +89,7 @@ type share struct {
 	_    [7]uint64
 }
 
-// The stages of a client, in order. It is outside before the first.
+// The stages of a client in changing the register, in order. The first stage is outside.
 const (
 	outside  = iota
 	entering // it is about to add its units to the register, or has done so
@@ -151,8 +151,8 @@ func (r *Resource) Of(number int) *sharedResource { return &r.shared[number] }
 // Share returns the share of a node in the resource with a number.
 func (r *Resource) Share(number int, id nodes.ID) *share { return &r.shares[number*r.nodes+int(id)] }
 
-// TakeOut takes a node whose process has ended out of the register. If it died while it changed the register,
-// it is unknown whether it did; then TakeOut returns the units by which the register may be wrong.
+// TakeOut takes a node whose process has ended out of the register. If the node died amid a change of the
+// register, TakeOut returns the units by which the register may be wrong.
 func (r *Resource) TakeOut(number int, id nodes.ID) (unknown int32) {
 	share := r.Share(number, id)
 	word := share.word.Load()

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// savedPath, in the environment of a test, makes it the child of itself that saves to the file there.
+// savedPath is a variable of the environment. If it names a file, the test process only saves to this file.
 const savedPath = "TURNSTILE_TEST_SAVED"
 
-// save returns the number-th thing that is saved in these tests: it shows which it is, has another length
-// than the one before, and is longer than any before from time to time.
+// save returns the content of the save with a number in these tests. It begins with the number, differs in
+// length from the save before, and some saves are longer than all before.
 func save(number uint64) []byte {
 	b := make([]byte, 8+number*7919%(16+number/4))
 	for i := range b {
@@ -26,7 +26,7 @@ func save(number uint64) []byte {
 	return b
 }
 
-// checkSave returns which thing was saved, and fails unless it is whole.
+// checkSave returns the number of a save, and fails unless the save is whole.
 func checkSave(t *testing.T, b []byte) uint64 {
 	t.Helper()
 	if len(b) < 8 {
@@ -55,7 +55,7 @@ func saveForLong(path string) error {
 	return nil
 }
 
-// Wherever death strikes, the last save is there, or the one that was being written, and whole.
+// At whatever moment the process dies, the last save or the one being written is there, and is whole.
 func TestSavesSurviveDeathAtAnyMoment(t *testing.T) {
 	if path := os.Getenv(savedPath); path != "" {
 		if err := saveForLong(path); err != nil {
@@ -118,8 +118,8 @@ func killWhileSaving(t *testing.T, path string, after int) uint64 {
 	return uint64(1 + after + len(rest))
 }
 
-// At each point of a save, what was saved before is whole: while the other slot is written, and while a
-// longer file is.
+// At each point of a save, the save before stays whole: while the new save is written to the other slot, and
+// while it is written to a longer file.
 func TestHalfASaveIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "saved")
 	f := savedFile{path: path}
@@ -154,7 +154,7 @@ func TestHalfASaveIsNone(t *testing.T) {
 	f.close()
 }
 
-// What is no save is an error that says so, and no memory of something else.
+// A file whose content is no save gives an error that says so, and is never taken for a save.
 func TestGarbledSavesAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "saved")
 	for says, change := range map[string]func(b []byte) []byte{

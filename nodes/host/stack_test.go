@@ -21,13 +21,13 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A trial is a stack to be run in all three hosts.
+// A trial is a stack to be run by all three hosts: package host, the simulator and the explorer.
 type trial struct {
 	instances []row.Instance
 	workload  workload.Workload
 	shaper    func() nodes.Shaper // nil: it has none
-	entries   uint64              // in the simulator and for real, of all clients
-	each      int                 // in the explorer, of each client
+	entries   uint64              // entries of all clients together, simulated or real
+	each      int                 // entries of each client in the explorer; 0: one
 }
 
 // stack returns what the nodes of the trial are made of.
@@ -75,7 +75,7 @@ func (tr trial) real(t *testing.T) *history.History {
 	return s.end()
 }
 
-// explored explores all that can happen, which must be no violation.
+// explored explores every order of events, and fails if it finds a violation.
 func (tr trial) explored(t *testing.T, change ...func(*explore.Options)) *explore.Result {
 	t.Helper()
 	o := explore.Options{Spec: tr.instances[0].Row, Config: tr.instances[0].Config, Beside: tr.instances[1:],
@@ -180,7 +180,7 @@ func TestFourInstancesOnOneNode(t *testing.T) {
 	})
 }
 
-// What goes wrong in one instance is found and told of that one.
+// A violation in one instance is found, and its schedule names this instance.
 func TestExplorerTellsOfTheInstance(t *testing.T) {
 	x, err := explore.Run(explore.Options{Spec: rowOf(t, "ricart"), Config: nodes.Config{N: 2}, Entries: 1,
 		Beside: []row.Instance{instance(rowOf(t, "naive"), 2)}})
@@ -195,7 +195,7 @@ func TestExplorerTellsOfTheInstance(t *testing.T) {
 	}
 }
 
-// Each instance gets back what it has saved itself, and under the fence numbers that follow.
+// Each instance recovers its own save, and continues with the fence numbers that follow.
 func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 	tr := trial{instances: []row.Instance{kept(1, 1), kept(2, 1)}, each: 2,
 		workload: workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond)}, entries: 40}
@@ -297,7 +297,7 @@ func TestRevokedClientsLeave(t *testing.T) {
 	tr.explored(t)
 }
 
-// A suspicion reaches the machines beside the detector, which elect another; a suspicion taken back does too.
+// A suspicion reaches the elector, which elects another leader. So does the end of a suspicion.
 func TestSuspicionsReachTheElector(t *testing.T) {
 	tr := trial{instances: []row.Instance{kept(1, 2), instance(elders(), 2),
 		instance(watchers(20*time.Millisecond), 2)},
@@ -339,8 +339,8 @@ func TestStrangersKnowPortsAlone(t *testing.T) {
 	}
 }
 
-// A node asks for one of several resources at a time, in the order that the workload draws, the same in both
-// hosts. Under an open load it may ask for several at once.
+// A node asks for one of several resources at a time, in the order that the workload draws, which is the same
+// in simulated and real runs. Under an open load it may ask for several at once.
 func TestRequestsNameOneOfSeveralResources(t *testing.T) {
 	for load, several := range map[workload.Load]bool{workload.Saturated: false, workload.Open: true} {
 		tr := trial{instances: []row.Instance{instance(rowOf(t, "ricart"), 3), instance(rowOf(t, "ricart"), 3),

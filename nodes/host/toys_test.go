@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The machines here are toys: each says one word of the vocabulary of the core, for a test to hear in every
-// host.
+// The machines here are toys. Each uses one or two of the effects and handlers of package nodes, so that
+// tests can check them in every host.
 
 func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *row.Row {
 	spec := &row.Row{Spec: nodes.Spec{
@@ -73,7 +73,7 @@ func watchers(patience time.Duration) *row.Row {
 	return s
 }
 
-// A deaf network loses the first message of node 0 to each other on the second network, the detector's.
+// A deaf network loses the first message of node 0 to each other node on the detector's network, the second.
 type deaf struct{ lost nodes.Set }
 
 func (d *deaf) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
@@ -106,7 +106,7 @@ func (e *elder) Campaign(env *nodes.Env) {
 
 func elders() *row.Row { return toy("elder", func() nodes.Machine { return &elder{} }) }
 
-// A keeper is a mutex that has a unit for everybody, saves how often it was entered, and wants that back.
+// A keeper is a mutex with a unit for everybody. It saves how often it was entered, and recovers this number.
 type keeper struct{ Entries, Mark uint64 }
 
 type keeperSaved struct{ Entries, Mark uint64 }
@@ -201,9 +201,9 @@ func (t *tenant) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 func tenants() *row.Row { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
 
-// A stranger does not know its ID: it sends by the port to its successor and hears by that from its
-// predecessor. It enters when its request has gone round, which excludes nobody, and so only one of them may
-// ask.
+// A stranger does not know its ID: it sends by the port to its successor, and receives by the port to its
+// predecessor. Its client enters when its request has gone round. This excludes nobody, so only one client
+// may ask.
 type stranger struct{ waits bool }
 
 type strangerAsk struct{ Hops int }

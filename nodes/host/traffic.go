@@ -333,7 +333,7 @@ func (t *traffic) connected() bool {
 	return true
 }
 
-// flush waits until the brokers have all messages that were sent, or until a time has passed for each.
+// flush waits until each broker has all messages that were sent to it, for each at most the time within.
 func (t *traffic) flush(within time.Duration) {
 	for _, conn := range t.conns {
 		conn.FlushTimeout(within)

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// published wants each message to be published once, and a broadcast for so many hearers at a time.
+// published checks that each message is published once, and a broadcast once for every atATime hearers.
 func published(t *testing.T, h *history.History, algorithm string, atATime uint64) {
 	t.Helper()
 	spec, err := mutex.Find(algorithm)
@@ -21,7 +21,7 @@ func published(t *testing.T, h *history.History, algorithm string, atATime uint6
 		}
 		var sum history.KindTotals
 		for _, l := range h.Logs {
-			of := l.Instance(0).Kind(uint8(kind)) // of a node that has sent none there is nothing
+			of := l.Instance(0).Kind(uint8(kind)) // zero if the node has sent none
 			sum.Sent += of.Sent
 			sum.Publishes += of.Publishes
 		}

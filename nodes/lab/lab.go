@@ -42,7 +42,7 @@ type resource struct {
 type client struct {
 	Count uint32 // number of its requests
 	// Inside: the client is in its critical section. Left: it has left, but the machine may not know yet. If the
-	// node goes down before a grant is carried out, the machine is inside but its client is not.
+	// node goes down before a grant is carried out, the machine counts its client inside, but Inside is false.
 	Inside, Left bool
 	tried        int64  // when its latest request was made, or made again
 	money        int64  // the account at its latest entry
@@ -109,7 +109,7 @@ func (l *Lab) Deliver(to nodes.ID, instance int32, kind uint8) {
 	l.tally(to, instance, kind).delivered++
 }
 
-// Drop counts a message for an instance of a node that is lost.
+// Drop counts a lost message for an instance of a node.
 func (l *Lab) Drop(to nodes.ID, instance int32) { l.totalsOf(to, instance).dropped++ }
 
 // Copy counts copies of a message for an instance of a node.
@@ -284,7 +284,7 @@ func (l *Lab) Break(need nodes.Assumption) {
 	l.record(history.Event{Kind: history.AssumptionBroken, Value: int64(l.Broken), Node: nodes.None})
 }
 
-// Observe records an observation of a node, such as history.Quiet of nodes.None.
+// Observe records an observation about a node, such as history.Quiet about nodes.None.
 func (l *Lab) Observe(id nodes.ID, what uint32) {
 	l.record(history.Event{Kind: history.Observed, Count: what, Node: id})
 }

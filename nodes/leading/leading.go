@@ -106,7 +106,7 @@ func (e Electorate) Follows(id, leader nodes.ID) bool {
 	return e[id].Leader == leader || e[id].Leader == nodes.Somebody && e.alone(leader)
 }
 
-// alone reports whether no other node that is up, even if paused, has declared itself.
+// alone reports whether no node but leader has declared itself, of the nodes that are up, even if paused.
 func (e Electorate) alone(leader nodes.ID) bool {
 	for i := range e {
 		if id := nodes.ID(i); id != leader && e[i].Up && e[i].Leader == id {

@@ -63,8 +63,8 @@ type Cluster interface {
 	// Promote makes a replica or standby the primary, for good. The old primary is not told.
 	Promote(m Member) error
 
-	// Strain puts a strain on connections, and Relieve ends it; number is that of the fault. A connection may
-	// be under several strains. Relieve returns how many answers were lost.
+	// Strain puts a strain on connections, and Relieve ends it; number is the number of the fault. A connection
+	// may be under several strains. Relieve returns how many answers were lost.
 	Strain(number int, s Strain) error
 	Relieve(number int) (lost uint64, err error)
 

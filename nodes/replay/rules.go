@@ -14,7 +14,7 @@ import (
 
 // [CheckLeaders], [CheckTerms] and [CheckAgreement] give the rules of an election. If a row allows two
 // leaders for some time, they violate CheckLeaders only if no message is on its way and no timer runs, since
-// then nothing would ever end it. With a Timing, they also violate it after too many ticks. A node counts as
+// then both would lead for ever. With a Timing, they also violate it after too many ticks. A node counts as
 // leader when its handler is over.
 
 // saysShared says that two nodes have led in one term.
@@ -119,7 +119,7 @@ type Violation struct {
 }
 
 // InMinority reports whether a node certainly reaches no majority of the clients: it suspects half of them,
-// and has heard from too few. suspects and heard have a bit for each node.
+// and has heard from too few to make a majority with it. suspects and heard have a bit for each node.
 func (r *Rules) InMinority(suspects, heard uint8) bool {
 	clients := r.stack.N()
 	all := uint8(1<<clients - 1)

@@ -187,7 +187,7 @@ func TestRestOfWhatCirculates(t *testing.T) {
 	}
 }
 
-// A broken promise ends the play: what stands below need not even apply.
+// A broken promise ends the play: the steps after it need not even apply.
 func TestReplayEndsWithAViolation(t *testing.T) {
 	r := played(t, naive+"req 0; req 1; 0>1 request; 1>0 request; rest; in -; exit 5")
 	if r.Violation == nil || r.Violation.Check != CheckExclusion {
@@ -195,7 +195,7 @@ func TestReplayEndsWithAViolation(t *testing.T) {
 	}
 }
 
-// What a fault of every sort does, told and on record.
+// Faults of every sort appear in the story and in the history.
 func TestReplayTellsOfFaults(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm ricart-agrawala\nn 3\nreordering\n"
 	r := played(t, head+"req 0; dup 0>1 request; 0>1 request 2; drop 0>2 request; crash 2; restart 2\n"+
@@ -246,7 +246,7 @@ func FuzzParseSchedule(f *testing.F) {
 	})
 }
 
-// row returns a row of the table of algorithms.
+// rowOf returns a row of the table of algorithms.
 func rowOf(t testing.TB, name string) *row.Row {
 	t.Helper()
 	spec, err := mutex.Find(name)

@@ -7,7 +7,7 @@ import (
 	"turnstile/algorithms/catalog"
 )
 
-// What should be so in an election, and is not, is said.
+// If an assertion about leaders does not hold, the error says what holds instead.
 func TestStatementsAboutLeaders(t *testing.T) {
 	for steps, want := range map[string]string{
 		"campaign 2; leads 1":            "the leader is 2",
@@ -32,7 +32,7 @@ func TestStatementsAboutLeaders(t *testing.T) {
 	}
 }
 
-// A timer goes by its name, or by the numbers of its kind and peer.
+// A step names a timer by its name, or by the numbers of its kind and peer.
 func TestTimersGoByTheirNames(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm omega\nn 3\n"
 	story := func(text string) (written, told string) {

@@ -131,7 +131,7 @@ func (g *Stage) send(from, to nodes.ID, e *nodes.Effect) {
 	g.Flying = append(g.Flying, f)
 }
 
-// enter lets a client in. It is a violation if too few units are free, or the fence number is wrong.
+// enter lets a client in. A lack of free units violates exclusion; if fenced, only a wrong fence number does.
 func (g *Stage) enter(p *nodes.Process, e *nodes.Effect) {
 	id, res := p.ID(), &g.Lab.Resources[g.Lab.Resource(e.Instance)]
 	others := g.clients(e.Instance, nodes.Inside)
@@ -247,7 +247,7 @@ func (r *record) add(e history.Event) {
 	r.Events = append(r.Events, e)
 }
 
-// note records a message in the trace of the node that sent, handled or lost it.
+// note records a message in the trace of the node that sent or handled it or, if it is lost, of its receiver.
 func (r *record) note(f Flight, seen history.MessageRecord) {
 	seen.At, seen.Seq, seen.Instance, seen.Kind = r.now, f.Number, uint16(f.Instance), f.Kind
 	r.trace = append(r.trace, seen)

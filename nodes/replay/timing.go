@@ -11,8 +11,8 @@ import (
 // Timing bounds how long messages and timers take in an exploration or a schedule. Time passes in ticks.
 // Within a tick events may happen in any order and number; events that are due happen before it ends.
 //
-// A timer runs out within the bounds that it was set to, rounded outward to whole ticks, so that no run is
-// missed. Handlers take no time. Clients ask and leave at any time.
+// A timer runs out within the bounds that it was set to, rounded outward to whole ticks, so that no possible
+// order of events is missed. Handlers take no time. Clients ask and leave at any time.
 type Timing struct {
 	Tick    time.Duration
 	Latency Latency // of each message, in whole ticks

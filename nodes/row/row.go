@@ -1,6 +1,6 @@
 // Package row has the type of the rows in the tables of algorithms: a nodes.Spec, which makes the machines,
-// and what is published of them. Look-up, lists, validate, the fault matrix, checks and conformance tests
-// read rows.
+// and what is published of the algorithm. Look-up, lists, the command validate, the fault matrix, checks and
+// conformance tests read rows.
 //
 // A [Row] has a pointer for each kind of algorithm: [Exclusion] has the cost of an entry, the laws of
 // message counts and the promise of fairness; [Leadership] the promises of an elector; [Flaw] how a known
@@ -55,7 +55,7 @@ type Exclusion struct {
 	// Fewest says that clients whose requests are known to all are served in the order of how many requests each
 	// has made, fewest first, and then by ID; nil: this is not promised.
 	Fewest func(c nodes.Config) bool
-	// Chance says that the next entry is drawn at random, so a client may wait for any time. That it starves is
+	// Chance says that the next entry is drawn at random, so a client may wait for any time. Its starvation is
 	// then no violation.
 	Chance     bool
 	Identities []Identity // laws of the message counts of a run without faults
@@ -149,7 +149,7 @@ func (r *Row) Check() error {
 		field{"Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0})...)...)
 }
 
-// CheckOwn returns an error that names the fields without which no run of a row can be made and judged.
+// CheckOwn returns an error that names missing fields without which no run of the row can be made and judged.
 func (r *Row) CheckOwn() error { return r.Lacks(r.lacks()...) }
 
 // A field is the name of a field of a row, and whether the row lacks it.

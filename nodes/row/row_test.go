@@ -35,7 +35,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// What a row lacks is said by the name of the field, before anything is made of it.
+// Check names the fields that a row lacks. A run is refused only if machines or messages are missing.
 func TestRowsLackNothing(t *testing.T) {
 	whole := Row{Spec: nodes.Spec{Name: "toy", New: func(nodes.Config) nodes.Machine { return &sleeper{} },
 		Live: nodes.NoLoss, Timers: []nodes.TimerName{{Name: "retry"}}},

@@ -71,7 +71,7 @@ func (r *recorded) at(kind history.Kind, id nodes.ID, at int64) bool {
 }
 
 // A node that is killed at a moment is down at once, and the counters balance: the run ends by itself, the
-// register counts no client twice, and the others go on if the algorithm lets them.
+// register counts no client twice, and the other nodes go on if the algorithm lets them.
 func TestKilledAtTheVeryMoment(t *testing.T) {
 	for text, when := range map[string]history.Kind{
 		"kill: holder, at: 30ms":                              history.Entered,
@@ -107,7 +107,7 @@ func TestKilledAtTheVeryMoment(t *testing.T) {
 	}
 }
 
-// A fault that begins for one node and hits another names none that the run has chosen.
+// A fault on a named node records no chosen victim, even if an event at another node began the fault.
 func TestAMomentElsewhere(t *testing.T) {
 	r := plagued(t, "ricart-agrawala", 4, "kill: 2, at: 30ms, when: 0 enters, after: 1ms, for: 10ms")
 	crashed, began := r.only(t, history.Crashed), r.only(t, history.FaultBegan)
@@ -179,8 +179,7 @@ func (alarm) Release(*nodes.Env)                          {}
 func (alarm) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 func (alarm) Timeout(env *nodes.Env, _ nodes.Timer)       { env.Grant() }
 
-// waits returns how long each client waited, in the order of its requests, for one that enters when a timer
-// has run out.
+// waits returns how long each client of the algorithm alarm waited, in the order of its requests.
 func waits(t *testing.T, texts ...string) (all [2][]time.Duration) {
 	t.Helper()
 	o := options(t, "ricart-agrawala", 2, busy)
@@ -204,8 +203,8 @@ func waits(t *testing.T, texts ...string) (all [2][]time.Duration) {
 	return all
 }
 
-// Requests come each 20 ms and wait for 10 ms. The fault takes node 1 in the middle of a wait, and node 0
-// feels nothing of it.
+// Requests come each 20 ms and wait for 10 ms. The fault hits node 1 in the middle of a wait, and does not
+// affect node 0.
 func TestClocksChangeTimers(t *testing.T) {
 	right := waits(t)
 	for _, test := range []struct {
@@ -228,19 +227,19 @@ func TestClocksChangeTimers(t *testing.T) {
 			t.Errorf("%s: node 1 waits %v, not %v", test.text, got[1][2:5], test.want)
 		}
 	}
-	// A jump does not end the wrong rate that another fault has set, nor does the end of a second one.
+	// A second fault that lets the clock jump does not end the wrong rate that the first fault has set.
 	got := waits(t, "clock: 1, rate: 2, at: 10ms, for: 100ms", "clock: 1, by: 1ms, at: 20ms")
 	if len(got[1]) < 6 || got[1][4] != 5*ms {
 		t.Errorf("a jump while the clock runs at twice the rate: %v", got[1])
 	}
-	// A node that restarts has the wrong clock again: it is that of the machine it runs on.
+	// A node that restarts has the wrong clock again, since the clock belongs to its machine.
 	got = waits(t, "clock: 1, rate: 2, at: 10ms, for: 150ms", "kill: 1, at: 40ms, for: 10ms")
 	if len(got[1]) < 6 || got[1][5] != 5*ms {
 		t.Errorf("a restart while the clock runs at twice the rate: %v", got[1])
 	}
 }
 
-// What is without effect leaves the history as it is, but for its own two events.
+// A fault without effect leaves the history as it is, except for the two events of the fault itself.
 func TestFaultsWithoutEffect(t *testing.T) {
 	for _, text := range []string{"loss: 0%", "delay: 0s", "reorder: 0s", "duplicate: 0%",
 		"clock: 1, rate: 1"} {
@@ -255,7 +254,7 @@ func TestFaultsWithoutEffect(t *testing.T) {
 	}
 }
 
-// Two faults at one moment, for one node and its only client: nothing hangs, and all is healed at the end.
+// Up to two faults at once hit the only node: the run does not hang, and all faults are healed at the end.
 func TestFaultsOfOneNode(t *testing.T) {
 	for _, texts := range [][]string{
 		{"kill: holder, at: 10ms, for: 10ms"}, {"pause: 0, at: 10ms"}, {"slow: 0, share: 90%, at: 10ms"},
@@ -278,7 +277,7 @@ func TestFaultsOfOneNode(t *testing.T) {
 	}
 }
 
-// Messages of a link pass one after the other: the last of a hundred bytes in a second comes late.
+// A slow node, narrow links, delays and reordering each cost entries, but stall no run.
 func TestSlowNodesAndLinks(t *testing.T) {
 	fast := len(plagued(t, "ricart-agrawala", 4).of(history.Entered))
 	for _, text := range []string{"slow: 1, share: 80%", "bandwidth: 500B", "delay: 5ms",
@@ -333,7 +332,7 @@ func TestRandomPlansNeverHang(t *testing.T) {
 		}
 		limit := time.Minute
 		if _, timed := spec.Machine(c, 0).(nodes.Timed); timed {
-			limit *= 10 // it tries again now and then for ever, so it takes longer to be known to be stuck
+			limit *= 10 // such a machine retries for ever, so its stall is detected later
 		}
 		if last := r.Events[len(r.Events)-1].At; last > int64(limit) {
 			t.Errorf("%s: it ended at %v", what, time.Duration(last))

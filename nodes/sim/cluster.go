@@ -142,7 +142,7 @@ func (w *world) SetClock(m port.Member, jump time.Duration, rate float64) error 
 	}
 	set := w.clockOf(id).Set(w.now, jump, rate)
 	w.clocks[id] = set
-	w.queue.each(func(e *event) { // the timers of the node run out sooner or later than planned
+	w.queue.each(func(e *event) { // the timers of the node now run out at other times
 		if e.what == toTimeout && e.to == id && e.life == w.lives[id] {
 			again := *e
 			again.late = false
@@ -167,7 +167,7 @@ func (w *world) Record(f port.FaultEvent) error {
 	return nil
 }
 
-// beginFaults begins to carry out faults, whose times count from measured, when measuring begins.
+// beginFaults begins to carry out faults. Their times count from measured, the time when measuring begins.
 func (w *world) beginFaults(measured int64) {
 	if w.FaultDriver == nil {
 		return

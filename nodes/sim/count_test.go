@@ -22,7 +22,7 @@ func (l loses) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	return append(fate, time.Millisecond)
 }
 
-// Messages are counted exactly, at each moment that calls for it.
+// Each Counted event has the exact number of messages so far, and follows an event that requires it.
 func TestMessagesAreCounted(t *testing.T) {
 	o := options(t, "token-ring", 3)
 	o.Entries, o.Warmup, o.Duration, o.Counts = 0, 10*time.Millisecond, 50*time.Millisecond, true
@@ -31,7 +31,7 @@ func TestMessagesAreCounted(t *testing.T) {
 		Schedule: chaos.Schedule{At: 10 * time.Millisecond, For: 10 * time.Millisecond}})
 	o.Shaper = loses{int64(healed)}
 	h := mustRun(t, o)
-	var sent int64 // before the time of the event; a ring records what it sends
+	var sent int64 // messages sent before event e: token-ring records each one as an event
 	var counted []time.Duration
 	for i, e := range h.Events {
 		if e.Kind == history.Sent {

@@ -39,7 +39,7 @@ func thinking(o *Options) {
 	o.Entries, o.Duration, o.Latency = 0, 2*time.Second, 5*ms
 }
 
-// opinions are the suspicions of detectors, in the order of time.
+// An opinion says when the detector of a node began to suspect another node, or to trust it again.
 type opinion struct {
 	by, of nodes.ID
 	at     time.Duration
@@ -54,8 +54,8 @@ func (r *recorded) opinions(kind history.Kind) (all []opinion) {
 	return all
 }
 
-// All others, servers too, suspect a crashed node or server in time, and trust it when it is up again. They
-// suspect no other.
+// All other nodes, servers too, suspect a crashed node or server in time, and trust it once it is up again.
+// They suspect no other node.
 func TestCrashesAreDetected(t *testing.T) {
 	const latency, crash, down = 5 * ms, 333 * ms, 700 * ms
 	for _, test := range []struct {
@@ -65,9 +65,9 @@ func TestCrashesAreDetected(t *testing.T) {
 		{"heartbeat:period=50ms,timeout=200ms", 250*ms + latency, 50*ms + latency},
 		{"heartbeat:period=50ms,timeout=200ms,adapt=1s", 250*ms + latency, 50*ms + latency},
 		{"probe:period=50ms,timeout=200ms", 250 * ms, 50*ms + 2*latency},
-		// Five ticks of 5ms are the least deviation, and 25 ticks more than 5.6 of them.
+		// The mean is 10 ticks of 5ms, the least deviation 4: 35 ticks are more than 5.6 deviations above.
 		{"phi:period=50ms,deviation=20ms", 175*ms + latency, 50*ms + latency},
-		// Some of four probe it in the second round at the latest, for a period; it has three to refute that.
+		// A peer probes the node within two rounds of 4 periods, for 1 period; the node has 3 periods to refute.
 		{"swim:period=50ms,timeout=15ms,suspicion=1", 12 * 50 * ms, 4 * 50 * ms},
 		{"swim:period=50ms,timeout=15ms,suspicion=0,order=random,in-step=yes", 12 * 50 * ms, 4 * 50 * ms},
 		{"perfect:delay=7ms", 7 * ms, 7 * ms},
@@ -96,7 +96,7 @@ func TestCrashesAreDetected(t *testing.T) {
 	}
 }
 
-// A node that comes up again is told which nodes are still down.
+// A node that comes up again learns which nodes are still down.
 func TestWhoComesUpLearnsWhoIsDown(t *testing.T) {
 	for _, text := range []string{"heartbeat", "probe", "phi", "swim", "perfect"} {
 		o := options(t, "ricart", 4, thinking, beside(t, text))
@@ -121,7 +121,7 @@ func knows(all []opinion, by, of nodes.ID) bool {
 	return false
 }
 
-// Nobody is suspected whose messages take less than the timeout, and always as long.
+// A node is not suspected if its messages take less than the timeout, and all equally long.
 func TestNobodyIsSuspectedWronglyInTime(t *testing.T) {
 	for _, test := range []struct {
 		detector string
@@ -150,7 +150,7 @@ func TestNobodyIsSuspectedWronglyInTime(t *testing.T) {
 }
 
 // A node that stands still is suspected wrongly, which breaks the assumption of a perfect detector, and is
-// trusted again. It suspects nobody itself because of that.
+// trusted again. Its own pause does not make it suspect other nodes.
 func TestPausesAreTakenForCrashes(t *testing.T) {
 	for text, within := range map[string]time.Duration{"heartbeat:period=50ms,timeout=200ms": 260 * ms,
 		"probe:period=50ms,timeout=200ms": 260 * ms, "phi:period=50ms,deviation=30ms": 260 * ms,
@@ -182,11 +182,11 @@ func TestPausesAreTakenForCrashes(t *testing.T) {
 	}
 }
 
-// If messages take longer than the timeout, a detector that adapts stops suspecting in the end, and one that
-// does not goes on.
+// If messages take longer than the timeout, a detector that adapts stops suspecting in the end, and a
+// detector that does not adapt goes on.
 func TestAdaptingDetectorsBecomePerfect(t *testing.T) {
 	for _, name := range []string{"heartbeat", "probe"} {
-		for adapt, most := range map[string]int{"0s": 1e6, "50ms": 12 * 13} { // 13 times make 100ms 750ms
+		for adapt, most := range map[string]int{"0s": 1e6, "50ms": 12 * 13} { // 13 steps turn 100ms into 750ms
 			least := map[bool]int{true: 500, false: 1}[adapt == "0s"]
 			o := options(t, "ricart", 4, thinking, beside(t, name+":period=50ms,timeout=100ms,adapt="+adapt))
 			o.Duration = 60 * time.Second
@@ -206,7 +206,7 @@ func uniform(text string) (d chance.Distribution) {
 	return d
 }
 
-// With a detector beside it, an algorithm does what it does without, and comes to rest as it does without.
+// A detector beside an algorithm changes neither what the algorithm does, nor that it comes to rest.
 func TestDetectorsChangeNothingBeside(t *testing.T) {
 	for _, row := range mutex.Table {
 		algorithm := row.Name
@@ -240,7 +240,7 @@ func TestDetectorsChangeNothingBeside(t *testing.T) {
 	}
 }
 
-// told are the events of a history. That of rest comes later if detectors come to rest after all else.
+// told prints the events of a history, except Rested, which comes later if the detectors come to rest last.
 func told(r *recorded) string {
 	rested := history.Event{Kind: history.Marked, Count: history.Rested, Node: nodes.None}
 	return fmt.Sprint(slices.DeleteFunc(slices.Clone(r.Events), func(e history.Event) bool {
@@ -249,7 +249,7 @@ func told(r *recorded) string {
 	}), len(r.Events))
 }
 
-// What deadlocks without a detector is found to do so beside one.
+// A deadlock is found with a detector beside the algorithm, as without one.
 func TestStallsAreFoundBesideDetectors(t *testing.T) {
 	for _, text := range []string{"", "heartbeat", "probe", "phi", "swim", "perfect",
 		"heartbeat:period=1ms,timeout=2ms"} {
@@ -278,7 +278,7 @@ func TestStallsAreFoundBesideDetectors(t *testing.T) {
 	}
 }
 
-// A crash that stops an algorithm is detected before it is said to have stalled: it might have gone on.
+// A run counts as stalled only after the detectors noticed the crash: the algorithm might then go on.
 func TestStallsAreNotCalledBeforeDetectorsHaveSpoken(t *testing.T) {
 	for _, text := range []string{"heartbeat", "probe:period=1s,timeout=20s", "phi:period=1s,deviation=10s",
 		"swim:suspicion=100", "perfect:delay=1m"} {

@@ -11,9 +11,9 @@
 //     fault changes no other decision.
 //   - Events happen in the order of time; of events with equal times, the event planned first comes first.
 //     Only messages, timers, critical sections, thinking and polls take time.
-//   - Messages of one link arrive in the order sent, unless Reordering is set.
-//   - A message is lost unless its receiver stays up from its sending to its handling. It arrives after its
-//     latency, and may then wait for the application of its node: see [workload.Receive].
+//   - Messages of one link arrive in the order sent, unless Reordering is set or the Shaper reorders them.
+//   - A message is lost unless the receiver stays up from the sending to the handling of the message. It
+//     arrives after its latency, and may then wait for the application of its node: see [workload.Receive].
 //   - When an assumption about the system is broken (a message is lost, a node crashes), an event records it,
 //     so a check can tell what an algorithm did outside its model.
 //   - A machine that panics ends the run with a [Panic]. The history has all that happened before.

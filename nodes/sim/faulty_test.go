@@ -10,13 +10,13 @@ import (
 	"turnstile/nodes/history"
 )
 
-// over has messages travel over a network.
+// over makes the messages of a run travel over a network with faults.
 func over(o *Options, n chaos.Network, faults ...chaos.Fault) {
 	of := o.Stack.Instances()[0]
 	scene := &chaos.Scene{Spec: of.Row, Config: of.Config, Measured: 24 * time.Hour}
 	resolved, err := chaos.Resolve(faults, scene, o.Seed)
 	if err != nil {
-		panic(err) // a slip of the pen in a test
+		panic(err) // the test itself is wrong
 	}
 	s, err := n.Simulated(resolved, scene, o.Seed)
 	if err != nil {
@@ -30,13 +30,13 @@ func suffer(o *Options, faults ...chaos.Fault) {
 	over(o, chaos.Network{Latency: chance.Constant(time.Millisecond)}, faults...)
 }
 
-// crash has a node go down at a time, and come up again some time later if that is not zero.
+// crash returns a fault: a node goes down at a time, and comes up again after the time lasts, if not zero.
 func crash(id nodes.ID, at, lasts time.Duration) chaos.Fault {
 	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{id}}},
 		Schedule: chaos.Schedule{At: at, For: lasts}}
 }
 
-// faultless leaves out that faults were asked for, but not what they do.
+// faultless leaves out the events that a fault begins or is healed, but not the effects of the fault.
 type faultless struct{ history.Fold }
 
 func (f faultless) Add(e history.Event) {

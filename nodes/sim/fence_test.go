@@ -10,13 +10,13 @@ import (
 	"turnstile/nodes"
 )
 
-// A holder that stands still for longer than its lease is inside together with the next. A resource that
-// knows fence numbers refuses what it writes then, so that exclusion holds; another does not.
+// A holder that is paused for longer than its lease is inside together with the next holder. A resource that
+// compares fence numbers refuses the late write, so the check exclusion is valid; another resource does not.
 func TestFencesMakeLeasesSafe(t *testing.T) {
 	for _, test := range []struct {
 		name                string
 		pauses              bool
-		compares, claims    bool // the resource compares fence numbers; the run says so
+		compares, claims    bool // the resource compares fence numbers; the run says that it does
 		outcome             check.Outcome
 		overlap, lostUpdate bool
 	}{

@@ -216,7 +216,7 @@ func (w *world) receive(p *nodes.Process, e *event) {
 		w.handled++
 		w.steps++
 	}
-	// Counted here, so its memory is fetched together with the node's.
+	// Counted here, so the memory of the counter is fetched together with that of the node.
 	w.lab.Deliver(e.to, e.input.Instance, e.kind)
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false, uint32(e.local))
 	if !w.parked && !(detects && w.silenced) {

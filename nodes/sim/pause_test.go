@@ -44,7 +44,7 @@ func TestNodesThatStandStill(t *testing.T) {
 	}
 }
 
-// What a node has missed comes before what arrives as it goes on: links keep their order.
+// A resumed node handles the messages that it missed before later ones, so links keep their order.
 func TestWhatWasMissedComesFirst(t *testing.T) {
 	spec := &row.Row{
 		Spec: nodes.Spec{
@@ -74,7 +74,7 @@ func TestWhatWasMissedComesFirst(t *testing.T) {
 	}
 }
 
-// counting sends a number each millisecond from node 0 to node 1, which says it.
+// counting sends a number each millisecond from node 0 to node 1, which records it as the term of an Elect.
 type counting struct{ count uint64 }
 
 type numbered struct{ Count uint64 }

@@ -46,7 +46,7 @@ func (r *recorded) hops() (all []hop) {
 	return all
 }
 
-// A token for which nodes poll is handled at a poll, after T + p/2 on average.
+// A token for which nodes poll is handled at a poll: after the latency and half a period, on average.
 func TestPolledTokens(t *testing.T) {
 	const n, latency, period = 64, time.Millisecond, 5 * time.Millisecond
 	o := options(t, "token-ring", n, receiving(t, "poll:5ms"))
@@ -68,10 +68,10 @@ func TestPolledTokens(t *testing.T) {
 	}
 }
 
-// Nodes handle no message while their application does not receive, and all in order in the end.
+// Nodes handle no message while their application does not receive, and handle all in order in the end.
 func TestWhenApplicationsReceive(t *testing.T) {
 	const think = 7 * time.Millisecond
-	for way, may := range map[string][2]bool{ // messages are handled inside, and while a client computes
+	for way, may := range map[string][2]bool{ // whether messages may be handled inside, and while computing
 		"agent": {true, true}, "interrupt": {false, true}, "handler": {false, false}, "poll:5ms": {true, true},
 	} {
 		for _, algorithm := range []string{"ricart-agrawala", "bakery", "token-ring"} {
@@ -107,7 +107,7 @@ func TestWhenApplicationsReceive(t *testing.T) {
 	}
 }
 
-// between reports whether at a time an event of a node is over and the next, which ends it, is not.
+// between reports whether at lies between an event of the kind begins and the next one, of the kind ends.
 func (r *recorded) between(begins, ends history.Kind, id nodes.ID, at int64) bool {
 	last := history.Event{}
 	for _, e := range r.Events {
@@ -135,8 +135,8 @@ func books(r *recorded) (sent, handled, lost uint64) {
 	return sent, handled, lost
 }
 
-// What waits at a node that crashes is lost, what waits at one that stands still is handled as it goes on,
-// and the books balance.
+// Messages that wait at a node are lost if it crashes, and are handled after it resumes if it is paused. As
+// many messages are sent as are handled or lost.
 func TestFaultsBesideInboxes(t *testing.T) {
 	for _, way := range []string{"interrupt", "handler", "poll:5ms"} {
 		for _, text := range []string{

@@ -21,11 +21,11 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// stackOf returns what nodes are made of that run a row, with what is beside it.
+// stackOf returns the stack of a row and of the instances beside it.
 func stackOf(spec *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
 	s, err := row.Assemble(row.Instance{Row: spec, Config: c}, beside...)
 	if err != nil {
-		panic(err) // a slip of the pen in a test
+		panic(err) // the test itself is wrong
 	}
 	return s
 }
@@ -97,7 +97,7 @@ func slow(t testing.TB) func(*Options) {
 	return func(o *Options) { over(o, latency(t, "exponential:1ms")) }
 }
 
-// stormy has everything go wrong that the simulator knows.
+// stormy has messages lost, doubled and reordered, and a node that crashes and forgets.
 func stormy(t testing.TB) func(*Options) {
 	n := latency(t, "exponential:1ms")
 	amnesia := crash(1, 30*time.Millisecond, 5*time.Millisecond)
@@ -109,8 +109,8 @@ func stormy(t testing.TB) func(*Options) {
 	}
 }
 
-// Equal options give equal histories, today and on any machine: the sums were recorded when this was written,
-// on amd64.
+// Equal options give equal histories, at any time and on any machine: the checksums below were recorded
+// earlier, on amd64.
 func TestHistoriesArePinned(t *testing.T) {
 	for name, test := range map[string]struct {
 		o    Options
@@ -236,8 +236,8 @@ func (i *interrupter) Add(e history.Event) {
 
 func (i *interrupter) Close([]*history.NodeLog) {}
 
-// TestCutShort: a run that is interrupted, or that would hold more than fits, ends where it is, and what it
-// did until then can be judged.
+// TestCutShort: a run that is interrupted, lasts too long or plans too many events ends at once. The part of
+// an interrupted run until then can be judged.
 func TestCutShort(t *testing.T) {
 	interrupt := make(chan struct{})
 	o := options(t, "central", 3, func(o *Options) {
@@ -269,7 +269,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// TestLongIdle: what went round while nobody waited tries nobody's patience.
+// TestLongIdle: messages that circulate while no client waits do not count for Patience.
 func TestLongIdle(t *testing.T) {
 	r := mustRun(t, options(t, "token-ring", 2, func(o *Options) {
 		o.Entries, o.Patience = 3, 1000
@@ -345,7 +345,7 @@ func quitters(slip func(*nodes.Env)) *row.Row {
 	}
 }
 
-// A machine that gives up ends the run, which says where and keeps what came before.
+// A machine that panics ends the run. The run says where, and keeps the events before.
 func TestPanicEndsTheRun(t *testing.T) {
 	unlisted := *options(t, "ricart-agrawala", 2).Stack.Instances()[0].Row
 	unlisted.Messages = unlisted.Messages[:1]

@@ -25,7 +25,7 @@ func (lossy) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	return append(fate, time.Millisecond)
 }
 
-// With a trace each message has a number, and what became of it: it is handled, perhaps twice, or lost.
+// In a trace of all messages each has a number, and is recorded as handled, perhaps twice, or as lost.
 func TestTraceHasAllMessages(t *testing.T) {
 	suzuki, err := mutex.Find("suzuki-kasami")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 
 func TestReportFindsTheCircle(t *testing.T) {
 	id := func(id nodes.ID) *nodes.ID { return &id }
-	// 0 waits for the permission of 2, which has lent it to 1; 1 waits for 0. Node 3 is silent, and 4, a
-	// server, is at ease.
+	// 0 waits for the permission of 2, which has lent it to 1; 1 waits for 0. Node 3 does not answer, and 4, a
+	// server, waits for nothing.
 	r := Of([]*nodes.NodeStatus{
 		{Client: "waiting", Machine: "x=1", WaitsFor: []nodes.ID{2}},
 		{Client: "waiting", Machine: "x=2", WaitsFor: []nodes.ID{0}, Standing: "queued at position 2"},

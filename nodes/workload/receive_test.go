@@ -20,7 +20,7 @@ func receive(t *testing.T, text string) workload.Receive {
 	return r
 }
 
-// A written Receive is read again, and the error for any other text lists the forms.
+// A Receive is read from the text that it is written as. The error for a wrong text says what is right.
 func TestWaysToReceive(t *testing.T) {
 	for _, text := range []string{"agent", "interrupt", "handler", "poll:5ms", "poll:1m0s"} {
 		if r := receive(t, text); r.String() != text || r.IsZero() != (text == "agent") {
@@ -84,7 +84,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// A node polls at its period, for the first of what waits, and takes all that has come by then.
+// A node polls periodically: the first waiting message sets the poll, which takes all messages by then.
 func TestInboxPolls(t *testing.T) {
 	const period = int64(5 * time.Millisecond)
 	firsts := map[int64]bool{}

@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes"
 )
 
-// What requests take is written as it is read, in flags, in run.yaml and for node programs.
+// A Take is written in the form in which it is read, in flags, in run.yaml and for node programs.
 func TestTakeIsWrittenAsItIsRead(t *testing.T) {
 	for text, want := range map[string]struct {
 		Take
@@ -67,7 +67,7 @@ func TestTakesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Each number of a range is drawn as often, and writers as often as their share says.
+// All numbers of a range are drawn equally often, and writers as often as their share says.
 func TestUnitsAreDrawn(t *testing.T) {
 	const draws = 30_000
 	for text, want := range map[string][4]float64{"1..3": {0, 1. / 3, 1. / 3, 1. / 3}, "2": {0, 0, 1, 0},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// do does the steps of stints on shared words, in an order of their numbers.
+// do does steps of stints on shared words. order has, for each step, the number of the stint that does it.
 func do(words *Words, stints []Stint, order []int) {
 	for _, i := range order {
 		word, value := stints[i].Next()
@@ -14,7 +14,7 @@ func do(words *Words, stints []Stint, order []int) {
 	}
 }
 
-// Of two clients, one after the other spoils nothing; together they mix lines and overwrite updates.
+// Two clients one after the other spoil nothing; two that are inside together mix lines and lose updates.
 func TestStintsOfTwo(t *testing.T) {
 	after := []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
 	turns := []int{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}
@@ -35,7 +35,7 @@ func TestStintsOfTwo(t *testing.T) {
 		}
 	}
 	var words Words
-	for entry := range uint64(3) { // each reads what the one before wrote
+	for entry := range uint64(3) { // each stint reads what the stint before wrote
 		stints := []Stint{File.Begin(0, entry, words)}
 		do(&words, stints, after[:Steps])
 		if stints[0].Spoilt != 0 {

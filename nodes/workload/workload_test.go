@@ -74,8 +74,8 @@ func TestParseLoad(t *testing.T) {
 	}
 }
 
-// Initiators campaign just after the run has begun and, if they do so again and again, as often as there is
-// time for.
+// Initiators campaign just after the run has begun and, if CampaignEvery is set, then periodically, Campaigns
+// times in all.
 func TestNextCampaign(t *testing.T) {
 	const first, every = int64(CampaignAfter), int64(100 * time.Millisecond)
 	again := Workload{Load: Campaign, CampaignEvery: 100 * time.Millisecond, Campaigns: 3}
@@ -94,7 +94,7 @@ func TestNextCampaign(t *testing.T) {
 	}
 }
 
-// Each node names the resources in an order of its own, as often as their shares say.
+// Each node requests the resources in an order of its own, each as often as its share says.
 func TestRequestsNameResources(t *testing.T) {
 	const requests, resources = 20_000, 4
 	for _, zipf := range []float64{0, 1.1} {
@@ -122,7 +122,7 @@ func TestRequestsNameResources(t *testing.T) {
 	}
 }
 
-// Under an open load the resources share the rate of a node; under others its clients ask one at a time.
+// Under an open load the resources share the rate of a node; under other loads its clients take turns.
 func TestResourcesShareTheRate(t *testing.T) {
 	w := Workload{Load: Open, Rate: 100, Zipf: 1}
 	sum := 0.0

@@ -61,8 +61,8 @@ var Services = []*service.Service{
 // An acquirer takes a lock. It returns an error if the context ends.
 type acquirer func(*lock, context.Context) error
 
-// lockService returns the service of one lock. The keeper may be killed, but the file of the lock must
-// remain.
+// lockService returns the service of one lock. A kill of the keeper does not break the lock, but the file of
+// the lock must remain.
 func lockService(name, summary, link, promise string, take acquirer, give func(*lock)) *service.Service {
 	live := []string{"no-crash"}
 	if name == "flock" {
@@ -283,14 +283,14 @@ func (l *lock) signal() {
 	l.up()
 }
 
-// wait waits while the word has a value, for at most 100 ms. The limit lets a process notice that it must
-// end, and saves others from waiting for a process that was woken and then killed. The caller checks again.
+// wait waits while the word has the given value, for at most 100 ms. The limit lets a process notice that it
+// must end. It also helps if the process that was woken is killed: the others wake up and check again.
 func (w *word) wait(value uint32) {
 	most := syscall.NsecToTimespec(int64(100 * time.Millisecond))
 	w.futex(0, uintptr(value), &most)
 }
 
-// wake wakes at most that many waiters.
+// wake wakes waiters of the word, at most the given number.
 func (w *word) wake(most uintptr) { w.futex(1, most, nil) }
 
 // futex calls futex(2) on a shared word: FUTEX_WAIT is 0 and FUTEX_WAKE 1.

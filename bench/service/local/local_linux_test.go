@@ -83,7 +83,7 @@ func TestLocksExclude(t *testing.T) {
 					if inside.Add(1) > 1 {
 						together.Add(1)
 					}
-					sum.Store(sum.Load() + 1) // which loses some if two are inside
+					sum.Store(sum.Load() + 1) // loses additions if two clients are inside
 					inside.Add(-1)
 					if err := l.Release(t.Context()); err != nil {
 						t.Error(err)
@@ -150,7 +150,7 @@ func TestTicketsAreServedInOrder(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			for next.Load() != uint32(number)+2 { // it has its number
+			for next.Load() != uint32(number)+2 { // until the client has taken its number
 				time.Sleep(time.Millisecond)
 			}
 		}
@@ -185,8 +185,8 @@ func TestLocksAreOfOneRun(t *testing.T) {
 	})
 }
 
-// The end of a process closes its files and unmaps its memory, nothing else: that frees flock, while a word
-// stays as it is.
+// The end of a process closes its files and unmaps its memory, and nothing else. This frees flock; the other
+// locks are words of a file, which stay as they are.
 func TestDeadHolders(t *testing.T) {
 	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
 		dead := opened(t, x, s).(*lock)

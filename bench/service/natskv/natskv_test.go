@@ -107,7 +107,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// three starts three servers that reach each other by proxies. It returns these links too.
+// three starts three servers that reach each other by proxies. It also returns the links between them.
 func three(t *testing.T) (*service.Running, *cluster.Proxies, []service.PeerLink) {
 	t.Helper()
 	l := cluster.NewLauncher()
@@ -158,7 +158,7 @@ func enter(t *testing.T, l program.Lock, within time.Duration) (uint64, error) {
 }
 
 // Servers talk through the proxies between them. If the leader is cut off from both others, nobody enters
-// through it, the others elect another one, and it rejoins afterwards.
+// through it, the others elect another leader, and the old leader rejoins afterwards.
 func TestLeaderIsCutOff(t *testing.T) {
 	r, proxies, links := three(t)
 	v, err := Service.Parse([]string{"members=3"})
@@ -176,7 +176,7 @@ func TestLeaderIsCutOff(t *testing.T) {
 		clients = append(clients, l)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := l.(*lock).make(ended); err == nil { // after which the client still has its bucket
+		if err := l.(*lock).make(ended); err == nil { // the client keeps its bucket when make fails
 			t.Error("the bucket was made in no time")
 		}
 		if _, err := enter(t, l, 10*time.Second); err != nil {

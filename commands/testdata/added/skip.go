@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Skip has every so manieth message of a link lost.
+// Skip drops the messages of a link whose numbers are multiples of Every.
 type Skip struct {
 	plain
 	Every int `yaml:"skip"`

@@ -1,4 +1,4 @@
-// Stormnode is a node program in which something is wrong, for bench to judge. It is called by what is wrong.
+// Stormnode is a node program in which something is wrong, for bench to judge. Its file name says what.
 package main
 
 import (

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A line of the testbed means the same whether it is read as a plain one or as any other, and what is written
-// by hand is what encoding/json would write.
+// The function plain reads a line as encoding/json does, and the answers that are written without
+// encoding/json equal the answers that it would write.
 func TestPlainLines(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"src":"c0","dest":"n0","body":{"type":"request","msg_id":5}}`:        true,

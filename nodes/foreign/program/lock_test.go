@@ -18,8 +18,8 @@ func (r *revocableLock) Acquire(context.Context) (Grant, error) { return Grant{L
 func (r *revocableLock) Release(context.Context) error          { r.released <- struct{}{}; return nil }
 func (r *revocableLock) Close() error                           { return nil }
 
-// What a client leaves that was told that its lock is lost is given back at once: it may never ask again, and
-// the service may hold it for that client. One that stays gives it back when it leaves.
+// If a client leaves because its lock is lost, the lock is released at once: the client may never ask again,
+// and the service may still hold the lock for it. If the client stays, the lock is released at its exit.
 func TestWhoIsToldGivesBack(t *testing.T) {
 	for _, obeys := range []bool{true, false} {
 		lock := &revocableLock{make(chan struct{}), make(chan struct{}, 1)}

@@ -32,7 +32,7 @@ type Story struct {
 	text     string // the text of the schedule
 }
 
-// Read reads a story; find looks up its algorithm by name. The folder of the file must have the same name.
+// Read reads a story; find looks up its algorithm by name. The folder of the file must have this name.
 func Read(path string, find func(name string) (*row.Row, error)) (*Story, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
