@@ -16,7 +16,7 @@ import (
 
 const limit = 10 * time.Second // generous: the machine may be busy
 
-// certificate makes one for brokers.
+// certificate makes a certificate for brokers.
 func certificate(t *testing.T) *certs.Pair {
 	t.Helper()
 	p, err := certs.New("test")
@@ -52,7 +52,7 @@ func connect(t *testing.T, s *server.Server, pin string) (*nats.Conn, error) {
 	return conn, err
 }
 
-// A broker that speaks TLS takes clients that know its certificate, and those notice that of another.
+// A client with TLS connects only to the broker with the pinned certificate. A client without TLS is refused.
 func TestClientsSpeakTLS(t *testing.T) {
 	own := certificate(t)
 	s := run(t, Config{TLS: own})
@@ -84,8 +84,8 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// Brokers with one certificate are a cluster. The port for routes refuses everybody else before a token could
-// be shown.
+// Brokers with the same certificate form a cluster. The port for routes refuses any other peer in the TLS
+// handshake, before the peer can show a token.
 func TestRoutesSpeakTLS(t *testing.T) {
 	port, own := freePort(t), certificate(t)
 	first := run(t, Config{Name: "first", TLS: own, Routes: &Routes{Port: port, Nowhere: 1}})

@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// own2 are the files of the group of version2.
+// own2 returns the files that limit the process's own group in version2.
 func own2(cpu, memory, pids string) files {
 	return files{"sys/fs/cgroup/user/app/cpu.max": cpu, "sys/fs/cgroup/user/app/memory.max": memory,
 		"sys/fs/cgroup/user/app/pids.max": pids}

@@ -34,7 +34,7 @@ func TestDiceDependOnEveryPartOfTheRoll(t *testing.T) {
 	}
 }
 
-// The means and deviations of many draws lie within five standard errors of what the distributions say.
+// Many draws have the mean of their distribution, within five standard errors, and its deviation, within 2%.
 func TestDistributionsDrawTheirDistribution(t *testing.T) {
 	const draws = 100_000
 	for _, test := range []struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// steps move a roll by one in one of its parts, the seed among them.
+// steps make a neighbour of a roll: each changes the seed, or one field of the roll.
 var steps = map[string]func(*Dice, *Roll){
 	"seed":    func(d *Dice, _ *Roll) { *d++ },
 	"purpose": func(_ *Dice, r *Roll) { r.Purpose++ },

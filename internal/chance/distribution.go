@@ -32,7 +32,7 @@ const (
 var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal", "pareto",
 	"measured"}
 
-// Longest is the longest duration that is drawn, 100 years: sums of such times do not overflow. Only
+// Longest is the longest duration that is drawn, 100 years: the sum of two such times does not overflow. Only
 // log-normal and Pareto distributions reach it, since all parameters are at most mostNumber.
 const (
 	Longest    = 100 * 365 * 24 * time.Hour
@@ -56,8 +56,8 @@ var shapeForms = [...]string{
 // distributionForms describes the texts that ParseDistribution reads, for its errors.
 var distributionForms = strings.Join(shapeForms[:measured], ", ") + " or " + shapeForms[measured]
 
-// ParseDistribution reads a distribution: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or
-// log-normal:2ms,9ms.
+// ParseDistribution reads a distribution: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us,
+// log-normal:2ms,9ms, pareto:1ms,20ms or measured:1ms,1ms,4ms.
 func ParseDistribution(text string) (Distribution, error) {
 	name, numbers, named := strings.Cut(text, ":")
 	if !named {
@@ -171,7 +171,7 @@ func (s Distribution) Mean() time.Duration {
 	return s.a
 }
 
-// times returns a multiple of the median of a log-normal distribution, or Longest if that is shorter.
+// times returns a multiple of the parameter a, but at most Longest.
 func (s Distribution) times(factor float64) time.Duration {
 	return time.Duration(min(float64(s.a)*factor, float64(Longest)))
 }
@@ -182,7 +182,7 @@ func (s Distribution) sigma() float64 { return ln(float64(s.b)/float64(s.a)) / n
 // tail returns the reciprocal of the exponent of a Pareto distribution.
 func (s Distribution) tail() float64 { return ln(float64(s.b)/float64(s.a)) / ln(100) }
 
-// Longest returns a duration that fewer than one draw in a million exceeds.
+// Longest returns a duration that at most one draw in a million exceeds.
 func (s Distribution) Longest() time.Duration {
 	switch s.shape {
 	case uniform:

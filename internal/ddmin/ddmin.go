@@ -3,11 +3,11 @@ package ddmin
 
 import "slices"
 
-// Reduce returns a part of items that still fails. It passes if any 1 to neighbours adjacent items of it are
-// left out. fails reports whether some items, in their order, fail; all items together must.
+// Reduce returns a part of items that still fails. The part passes if any adjacent items (1 up to neighbours)
+// are left out of it. fails reports whether some items, in their order, fail; all items together must fail.
 //
-// It halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing
-// input", IEEE Transactions on Software Engineering 28(2), 2002.
+// It leaves out halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating
+// failure-inducing input", IEEE Transactions on Software Engineering 28(2), 2002.
 func Reduce[T any](items []T, neighbours int, fails func([]T) bool) []T {
 	if len(items) == 0 || fails(nil) {
 		return nil

@@ -20,7 +20,7 @@ func TestReduce(t *testing.T) {
 			return true
 		}
 	}
-	// Two neighbours can go together, and neither alone.
+	// Items 20 and 21 can be left out together, but neither of the two alone.
 	pairs := func(items []int) bool {
 		return slices.Contains(items, 7) && slices.Contains(items, 20) == slices.Contains(items, 21)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A test of processes may fail once, unless it found what no load explains; a test of anything else may not.
+// A test that starts processes may fail once, if a busy machine explains the failure; no other test may fail.
 func TestJudge(t *testing.T) {
 	failed := func(pkg, test, output string) string {
 		at := `"Package":"` + pkg + `","Test":"` + test + `"`

@@ -22,7 +22,7 @@ func Micros(f figure.Figure) string {
 	})
 }
 
-// Unit returns a suitable unit for a time in microseconds: its length in them, and its name after a space.
+// Unit returns a suitable unit for us microseconds: its length in microseconds, and its name after a space.
 func Unit(us float64) (of float64, name string) {
 	switch {
 	case us >= 999_500:

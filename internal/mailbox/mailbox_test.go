@@ -1,6 +1,6 @@
 // Package mailbox shows that semaphores and messages can be made of each other (D. W. Jones, 22C:116, note
-// 27): a mailbox of semaphores and shared memory, and a semaphore of messages. Its test holds both to the
-// same, and each made of the other.
+// 27): a mailbox of semaphores and shared memory, and a semaphore of messages. Its test applies the
+// same checks to given semaphores and mailboxes, and to ones made of each other.
 package mailbox
 
 import (
@@ -27,7 +27,7 @@ type Mailbox interface {
 type Message struct {
 	Kind   Kind
 	Answer Mailbox
-	Number int // of a message that carries one
+	Number int // the content of a message of kind Data
 }
 
 // Kind is what a message asks for.
@@ -42,14 +42,14 @@ const (
 	Stop         // ends the server
 )
 
-// counter is the semaphore of one machine, of a lock and a condition variable.
+// counter is a semaphore in shared memory, made of a lock and a condition variable.
 type counter struct {
 	mu      sync.Mutex
 	given   *sync.Cond
 	permits int
 }
 
-// NewSemaphore returns a semaphore of the machine with so many permits.
+// NewSemaphore returns a semaphore in shared memory with so many permits.
 func NewSemaphore(permits int) Semaphore {
 	c := &counter{permits: permits}
 	c.given = sync.NewCond(&c.mu)
@@ -93,8 +93,8 @@ func OfSemaphores(size int, permits func(int) Semaphore) Mailbox {
 	return &ring{slots: make([]Message, size), free: permits(size), full: permits(0), alone: permits(1)}
 }
 
-// Send puts a message into a free slot. It waits for that before it is alone: the other way round nobody
-// could make one free.
+// Send puts a message into a free slot. It takes a permit of free before that of alone: a sender that waited
+// for a free slot while it held alone would keep the receiver from freeing one.
 func (r *ring) Send(m Message) {
 	r.free.P()
 	r.alone.P()
@@ -166,7 +166,8 @@ type kit struct {
 	mailbox   func(size int) Mailbox
 }
 
-// kits returns the primitives, each made of the other, and each made of the other that is made of it.
+// kits returns three kits: the given primitives, each primitive made of the other, and each made of the other
+// that is itself made of the first.
 func kits(t *testing.T) []kit {
 	ofMessages := func(boxes func(int) Mailbox) func(int) Semaphore {
 		return func(permits int) Semaphore {
@@ -187,7 +188,7 @@ func kits(t *testing.T) []kit {
 }
 
 // "We have proven the equivalence [...] of these two models of interprocess communication": semaphores and
-// mailboxes keep the same promises, whichever is made of the other.
+// mailboxes pass the same checks, whichever of the two is made of the other.
 func TestSemaphoresAndMessagesBuildEachOther(t *testing.T) {
 	for _, k := range kits(t) {
 		t.Run(k.name, func(t *testing.T) {
@@ -205,7 +206,7 @@ func TestSemaphoresAndMessagesBuildEachOther(t *testing.T) {
 	}
 }
 
-// keepsPermits returns an error unless at most so many processes are inside a semaphore, and as many can be.
+// keepsPermits returns an error if a semaphore lets in too many processes, and hangs if it lets in too few.
 func keepsPermits(s Semaphore, permits int) error {
 	var inside, tooMany, entries atomic.Int32
 	var all sync.WaitGroup

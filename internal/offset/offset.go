@@ -113,7 +113,7 @@ func (e *Estimator) Add(x Exchange) error {
 const mostRefused = 5
 
 // follow narrows the range of a point by the points before, unless the clock jumped. It reports whether to
-// keep the point: a much wider one may be on either side of another jump.
+// keep the point: at first it refuses an exchange that shows a jump, but is too wide to locate the jump.
 func (e *Estimator) follow(p *point) bool {
 	low, high := e.points[len(e.points)-1].reaches(p.at)
 	if low <= p.high && high >= p.low {
@@ -130,7 +130,7 @@ func (e *Estimator) follow(p *point) bool {
 	return true
 }
 
-// wide is how much wider than usual an exchange may be, in nanoseconds.
+// wide is by how much an exchange may exceed four times the narrowest width, in nanoseconds.
 const wide = 10_000_000
 
 // jump notes a jump before p. It drops the latest exchanges that do not contradict p, since they may be on
@@ -331,8 +331,8 @@ func (p *Piece) Sound() bool { return p.Rate > -1 && p.Rate < math.MaxInt32 && p
 type Pieces []Piece
 
 // Reference returns the reference's time when the host's clock shows a time, and the piece of that time.
-// Before the first piece it uses the line of that piece, but returns a nil piece. p must not be empty. Later
-// times of the host give later times of the reference.
+// Before the first piece it uses the line of that piece, but returns a nil piece. p must not be empty. A
+// later time of the host never gives an earlier time of the reference.
 func (p Pieces) Reference(host int64) (at int64, in *Piece) {
 	i, found := slices.BinarySearchFunc(p, host, func(p Piece, host int64) int {
 		return int(min(1, max(-1, p.From+p.Offset-host)))

@@ -11,7 +11,7 @@ import (
 type pair struct {
 	*rand.Rand
 	start, offset int64
-	rate          float64 // of the host's clock, beside the reference's
+	rate          float64 // by how much the host's clock runs faster than the reference's, as a ratio
 	turns         []turn  // of the rate, in order
 	asleep        Stretch // when the host was suspended, and did nothing
 }
@@ -35,7 +35,7 @@ func (p *pair) host(at int64) int64 {
 	return shows + int64(math.Round(float64(at-since)*(1+rate)))
 }
 
-// awake returns when the host does what it is to do at a time.
+// awake returns when the host does what is due at a time: later than that if the host is suspended then.
 func (p *pair) awake(at int64) int64 {
 	if p.asleep.From <= at && at < p.asleep.To {
 		return p.asleep.To + 1000
@@ -43,7 +43,7 @@ func (p *pair) awake(at int64) int64 {
 	return at
 }
 
-// exchange makes an exchange that begins at a time, whose ways take up to most.
+// exchange makes an exchange that begins at a time. Its request and its answer each take up to most.
 func (p *pair) exchange(at, most int64) Exchange {
 	received := p.awake(at + p.Int64N(most))
 	answered := p.awake(received + 1000 + p.Int64N(50_000))
@@ -52,7 +52,7 @@ func (p *pair) exchange(at, most int64) Exchange {
 		back = answered + p.Int64N(1000)
 	}
 	x := Exchange{Sent: at, Received: p.host(received), Answered: p.host(answered), Returned: back}
-	if p.IntN(2) == 0 { // clocks are read by anchors
+	if p.IntN(2) == 0 { // the clocks are read with errors of up to 100 ns
 		x.Error = 200
 		x.Sent += p.Int64N(201) - 100
 		x.Received += p.Int64N(201) - 100
@@ -77,8 +77,8 @@ func (p *pair) holds(t *testing.T, e *Estimator, pieces Pieces, at int64) (bound
 	return bound
 }
 
-// For any two clocks, rates up to 1,000 ppm and delays each way, the offset is within its bound, which is no
-// larger than the bound of the best exchange alone.
+// For any two clocks with rates up to 1,000 ppm apart, and any delays, each offset is right within its bound.
+// The bound is no larger than that of the best exchange alone.
 func TestTheOffsetIsWithinItsBound(t *testing.T) {
 	for seed := range uint64(2000) {
 		p := pair{Rand: rand.New(rand.NewPCG(seed, 1))}
@@ -119,7 +119,7 @@ func TestTheOffsetIsWithinItsBound(t *testing.T) {
 	}
 }
 
-// Two hosts are 200 ms apart, and run apart by 300 ppm. Messages take up to a millisecond.
+// Two clocks differ by 200 ms, and their rates by 300 ppm. Messages take up to a millisecond.
 func TestAnOffsetOf200Milliseconds(t *testing.T) {
 	p := pair{Rand: rand.New(rand.NewPCG(7, 7)), start: 5e12, offset: 200e6, rate: 300e-6}
 	var e Estimator
@@ -141,8 +141,8 @@ func TestAnOffsetOf200Milliseconds(t *testing.T) {
 	}
 }
 
-// A host that is suspended for 3 s, or gains as much, is found out, and what its clock showed meanwhile
-// lies in the stretch that is unknown. Exchanges that are on their way meanwhile say nothing against that.
+// If a host's clock stands still for 3 s, or jumps ahead by 3 s, the estimator notices it. Where the offset
+// counts as known, it is right within its bound, even if an exchange was on its way during the jump.
 func TestAJumpIsUnknown(t *testing.T) {
 	for seed := range uint64(500) {
 		p := pair{Rand: rand.New(rand.NewPCG(seed, 2)), start: 1e12, offset: 200e6, rate: 300e-6}
@@ -193,8 +193,8 @@ func TestAJumpIsUnknown(t *testing.T) {
 	}
 }
 
-// An exchange that was on its way while the host was suspended is wide enough to agree with both sides. The
-// stretch begins before it.
+// An exchange that was on its way during a suspension is so wide that it agrees with the offsets before and
+// after. The stretch of the jump begins before that exchange.
 func TestAWideExchangeIsOnNeitherSideOfAJump(t *testing.T) {
 	var e Estimator
 	add := func(x Exchange) {
@@ -214,8 +214,8 @@ func TestAWideExchangeIsOnNeitherSideOfAJump(t *testing.T) {
 	}
 }
 
-// A wide exchange that tells of a jump does not tell its end: nothing is known until a usual one comes, or
-// until wide ones are usual.
+// A wide exchange shows a jump, but not when the jump ended: the offset is unknown until an exchange of usual
+// width comes, or until wide exchanges are usual.
 func TestAWideExchangeTellsOfAJump(t *testing.T) {
 	var e Estimator
 	add := func(at, ahead, each int64) {

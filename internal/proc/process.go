@@ -179,9 +179,9 @@ func (p *Process) hand(input []byte) (err error) {
 	return err
 }
 
-// Tell writes bytes to the standard input of the process, all or none. They wait in the pipe while the
-// process stands still. Up to PIPE_BUF bytes, at least 512, are atomic; more only if the pipe has space for
-// all.
+// Tell writes bytes to the standard input of the process. They wait in the pipe while the process stands
+// still. If the pipe has no space for all, Tell returns an error: it has then written none of up to PIPE_BUF
+// bytes (at least 512), but perhaps a part of more.
 func (p *Process) Tell(b []byte) error {
 	var failed error
 	written := 0

@@ -256,8 +256,8 @@ func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
 	}
 }
 
-// What a process is told while it does not read waits in the pipe. Once that is full, it is told no half of
-// anything, and Tell does not wait.
+// Bytes for a process wait in the pipe while the process does not read. Once the pipe is full, Tell returns
+// an error at once, without waiting for space.
 func TestTellingDoesNotWait(t *testing.T) {
 	p := mustLaunch(t, NewLauncher(), "deaf", nil, nil)
 	line := bytes.Repeat([]byte("1234567\n"), 100)
@@ -304,7 +304,7 @@ func TestFate(t *testing.T) {
 	}
 }
 
-// await waits until a process is stopped, or is not.
+// await waits until a process is stopped, or, if stopped is false, until it is not stopped.
 func await(t *testing.T, p *Process, stopped bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {

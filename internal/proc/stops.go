@@ -25,7 +25,7 @@ func strike(p *Process) {
 	delete(stopping.of, p.Pid())
 }
 
-// NoticeStops asks the kernel which processes of this one were stopped, as by SIGSTOP, or continued, and
+// NoticeStops asks the kernel which children of this process were stopped, as by SIGSTOP, or continued, and
 // returns how many such changes it has reported so far, over all calls. It is one system call if nothing has
 // happened. If the kernel does not report them, no process ever counts as stopped.
 func NoticeStops() (changes uint64) {
@@ -44,7 +44,7 @@ func NoticeStops() (changes uint64) {
 }
 
 // turn counts a stop or continuation of the process. If it was stopped and continued between two calls, the
-// kernel reports only the latter.
+// kernel reports only the second of these changes: then turn counts both.
 func (p *Process) turn(stopped bool) {
 	if was := p.turns.Load()%2 == 1; was == stopped {
 		p.turns.Add(2)

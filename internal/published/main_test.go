@@ -31,7 +31,7 @@ func TestTablesAreJoined(t *testing.T) {
 	}
 }
 
-// Each set has a name of its own, and the file that it is swept by.
+// No two sets have the same name, and the file of each sweep exists.
 func TestSets(t *testing.T) {
 	names := map[string]bool{}
 	for _, s := range sets {

@@ -11,7 +11,7 @@ import (
 // inTree are the files of a set that the tree has.
 var inTree = []string{"*.csv", "set.yaml", "report.html", "report.md", "report"}
 
-// mostInTree is the size of the largest file that the tree has, in bytes.
+// mostInTree is the greatest size of a file that is copied into the tree, in bytes.
 const mostInTree = 4 << 20
 
 // publish makes the report and the archive of a set, and copies its tables into the tree.

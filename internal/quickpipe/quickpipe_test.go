@@ -24,7 +24,7 @@ func open(t *testing.T) (from, to *Pipe, ends [2]*os.File) {
 	return from, to, [2]*os.File{r, w}
 }
 
-// What is written is read, also if the pipe has no space for it at once, and then the end.
+// A reader gets all bytes that are written, even more than the pipe has space for, and then io.EOF.
 func TestPipe(t *testing.T) {
 	from, to, ends := open(t)
 	want := bytes.Repeat([]byte("0123456789abcdef"), 1<<14)

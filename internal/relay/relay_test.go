@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// started returns a relay to a server that answers all that a client says once the client has ended.
+// started returns a relay to a server that echoes a client's bytes in capitals once the client stops sending.
 func started(t *testing.T, pass func(ctx context.Context, to, from net.Conn, up bool) error) *Relay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func dial(t *testing.T, r *Relay) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// A client that has ended hears what the server says after that.
+// A client that has closed its sending side still receives what the server sends later.
 func TestHalfClosed(t *testing.T) {
 	conn := dial(t, started(t, nil))
 	io.WriteString(conn, "hello")
@@ -76,7 +76,7 @@ func TestErrorsClose(t *testing.T) {
 	}
 }
 
-// Stop closes connections that nobody reads from, and leaves no goroutine. Start takes connections again.
+// Stop closes all open connections, and leaves no goroutine. After Start the relay accepts connections again.
 func TestStop(t *testing.T) {
 	r := started(t, nil)
 	address := r.Address
@@ -93,9 +93,12 @@ func TestStop(t *testing.T) {
 			t.Error("a connection is not closed")
 		}
 	}
-	if conn, err := net.Dial("tcp", address); err == nil || r.Open() {
+	if conn, err := net.Dial("tcp", address); err == nil {
 		conn.Close()
 		t.Error("a relay that is stopped takes a connection")
+	}
+	if r.Open() {
+		t.Error("a relay that is stopped is open")
 	}
 	stacks := make([]byte, 1<<20)
 	if of := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(of, "(*Relay).join") {

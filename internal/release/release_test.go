@@ -67,7 +67,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// Of a program it is noticed if it is not what a release promises.
+// checkProgram returns an error for each fault that a program of a release must not have.
 func TestCheckProgram(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module p\n\ngo 1.26\n",

@@ -48,7 +48,7 @@ func TestAMeterCountsWhatPerfCan(t *testing.T) {
 	}
 }
 
-// An entry counts by the column of that name.
+// entriesIn reads the column entries, and no other column with a similar name.
 func TestEntriesOfATable(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "runs.csv")
 	for text, want := range map[string]float64{

@@ -11,11 +11,11 @@ type semaphore chan struct{}
 func (s semaphore) wait()   { <-s }
 func (s semaphore) signal() { s <- struct{}{} }
 
-// A Member is a node of a token ring, by the same notes: an agent that passes the token on, independent of
-// the application does, and shares one variable and two semaphores with it.
+// A Member is a node of a token ring by D. W. Jones, note 27. Its agent passes the token on, independently of
+// what the application does. The two share one variable and two semaphores.
 type Member struct {
 	guard   sync.Mutex // over letMeIn
-	letMeIn bool       // else it is done
+	letMeIn bool       // the application wants to enter, or is inside
 	entry   semaphore  // on which the application waits
 	goOn    semaphore  // on which the agent waits while the application is inside
 	token   chan struct{}
@@ -65,8 +65,8 @@ func (m *Member) Enter() {
 	m.entry.wait()
 }
 
-// Leave has the application leave. It is done before it has its agent go on: the other way round the token
-// could come back in between, and let in a node that does not ask.
+// Leave has the application leave. It clears letMeIn before it lets the agent go on: otherwise the token
+// could come back in between, and the agent would let in an application that does not ask.
 func (m *Member) Leave() {
 	m.set(false)
 	m.goOn.signal()
@@ -104,8 +104,8 @@ func TestRingOfAgents(t *testing.T) {
 	}
 }
 
-// An application that leaves says that it is done first. If it has its agent go on before, and the token
-// comes back in between, the agent lets in a node that does not ask, and the ring stands still.
+// An application that leaves clears letMeIn first. If it lets its agent go on before, and the token comes
+// back in between, the agent lets in an application that does not ask, and the ring stands still.
 func TestDoneBeforeGoOn(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		m := Ring(1)[0]

@@ -1,15 +1,15 @@
-// Package shared shows which exclusion the agent and the application of a node need over the variables that
-// they share (D. W. Jones, 22C:116, note 27, with its two exercises). Its tests take away the exclusion, and
-// see what goes wrong. In runs one goroutine owns a machine, and nothing is shared.
+// Package shared shows which locking the agent and the application of a node need over the variables that
+// they share (D. W. Jones, 22C:116, note 27, with its two exercises). Its tests take away the locking, and
+// see what goes wrong. In runs of Turnstile one goroutine owns a state machine, and shares no variables.
 //
 // A [Site] is a node of Ricart and Agrawala's algorithm as the notes draw it. The agent answers a request at
 // once, or notes it. The application asks, waits for the replies, and sends the deferred ones as it
-// leaves. Each step that looks at the variables and then changes them has to be whole:
+// leaves. Each step that looks at the variables and then changes them has to be atomic:
 //
-//   - An agent that is a thread needs a lock. Without it the application may leave between the look of the
-//     agent, which finds it inside, and its note: nobody ever sends that reply.
-//   - An agent that is an interrupt handler runs in the middle of the application, which is never in the
-//     middle of the handler. A lock would not do: the handler would wait for what it interrupts. So the
+//   - An agent that is a thread needs a lock. Without it the application may leave after the agent has found
+//     it inside, and before the agent has noted the request: nobody ever sends that reply.
+//   - An agent that is an interrupt handler interrupts the application, but the application never interrupts
+//     the handler. A lock would not do: the handler would wait for the code that it interrupts. So the
 //     application holds off interrupts, by a [Mask].
 //
 // A [Member] is a node of a token ring with such an agent.
@@ -30,8 +30,8 @@ const (
 	Inside
 )
 
-// A Request is what a site asks all others for, under its priority: the lowest comes first, and of two equal
-// ones that of the lower site.
+// A Request asks all other sites for permission to enter. The lowest priority comes first, and of two equal
+// priorities the one of the site with the lower number.
 type Request struct{ Priority, From int }
 
 // before reports whether r comes before another.
@@ -55,8 +55,8 @@ type Site struct {
 	between  func()        // called in the middle of a step
 }
 
-// Sites returns so many sites, each with an exclusion over its variables that guard makes. With a [Mask]
-// their agents are interrupt handlers.
+// Sites returns so many sites. For each, guard makes the lock or mask over the variables of the site. With a
+// [Mask] the agents are interrupt handlers.
 func Sites(n int, guard func() sync.Locker) []*Site {
 	sites := make([]*Site, n)
 	for id := range sites {
@@ -91,7 +91,7 @@ func (s *Site) Handle(r Request) {
 	}
 }
 
-// Enter has the application ask, and wait until all others have replied. How many have is its own affair.
+// Enter has the application ask, and wait until all others have replied. Only the application counts replies.
 func (s *Site) Enter() {
 	s.guard.Lock()
 	s.mine.Priority = s.highest + 1
@@ -140,7 +140,7 @@ func (s *Site) interrupts() chan Request {
 // interrupt has the handler of requests interrupt the application.
 func (s *Site) interrupt(r Request) { s.mask.Raise(func() { s.Handle(r) }) }
 
-// interrupted has the requests that have come interrupt the application, if its agent is a handler.
+// interrupted lets all requests in the channel interrupt the application, if its agent is a handler.
 func (s *Site) interrupted() {
 	for len(s.interrupts()) > 0 {
 		s.interrupt(<-s.requests)
@@ -186,7 +186,7 @@ func (m *Mask) Raise(handle func()) {
 	m.Unlock()
 }
 
-// nothing is no exclusion.
+// nothing is a guard that keeps nobody out.
 type nothing struct{}
 
 func (nothing) Lock()   {}
@@ -197,8 +197,8 @@ func lock() sync.Locker   { return &sync.Mutex{} }
 func mask() sync.Locker   { return &Mask{} }
 func nobody() sync.Locker { return nothing{} }
 
-// Agents and applications with a lock or a mask exclude each other: what the applications count inside is one
-// word without a protection of its own, which the race detector watches, as it does the variables of a site.
+// With a lock or a mask, agents and applications exclude each other. Applications increment count only in the
+// critical section: the race detector watches count, and the variables of each site.
 func TestAgentsAndApplications(t *testing.T) {
 	const n, entries = 4, 100
 	for name, guard := range map[string]func() sync.Locker{"lock": lock, "mask": mask} {
@@ -233,9 +233,9 @@ func TestAgentsAndApplications(t *testing.T) {
 	}
 }
 
-// between has something happen at a site in the middle of its next step: at once if nothing is in the way, in
-// another thread beside a lock, and as an interrupt beside a mask. It returns how to wait until it has
-// happened.
+// between has do called in the middle of the next step of a site: at once if the site has no guard, in a new
+// thread if it has a lock, and as an interrupt if it has a mask. The returned function waits until that
+// thread has ended.
 func between(s *Site, do func()) (happens func()) {
 	var other sync.WaitGroup
 	s.between = func() {
@@ -252,8 +252,8 @@ func between(s *Site, do func()) (happens func()) {
 	return other.Wait
 }
 
-// The application leaves while the agent is about to note that it is inside: without a lock nobody sends the
-// reply, and the requester waits forever.
+// The application leaves after the agent has found it inside, and before the agent notes the request: without
+// a lock nobody sends the reply, and the requester waits forever.
 func TestLeavingWhileTheAgentDefers(t *testing.T) {
 	for name, test := range map[string]struct {
 		guard   func() sync.Locker
@@ -271,8 +271,8 @@ func TestLeavingWhileTheAgentDefers(t *testing.T) {
 	}
 }
 
-// A request comes while the application leaves, and has taken what it has deferred. It may come to an agent
-// or interrupt: in both ways the reply is lost without exclusion.
+// A request comes while the application leaves, after the application has taken the list of deferred replies.
+// Without a lock or a mask the agent defers one more reply, and that reply is lost.
 func TestARequestWhileTheApplicationLeaves(t *testing.T) {
 	for name, test := range map[string]struct {
 		guard   func() sync.Locker
@@ -292,7 +292,7 @@ func TestARequestWhileTheApplicationLeaves(t *testing.T) {
 
 // A request of another site arrives after the application has chosen the priority of its own request and
 // before it has set its state to Waiting. If no lock keeps the agent out in between, the agent replies to
-// this request although it has the lower priority, and two sites are inside together.
+// this request although it comes after the request of its own site, and two sites are inside together.
 func TestARequestWhileTheApplicationAsks(t *testing.T) {
 	for name, test := range map[string]struct {
 		guard   func() sync.Locker

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// What is decided in one place stays there.
+// Decisions that the code makes in one place, or in few places, stay there: no count exceeds its limit.
 func TestWhatIsDecidedOnce(t *testing.T) {
 	counts, err := Counts(os.DirFS("../.."))
 	if err != nil {

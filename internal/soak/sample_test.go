@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// All rows are tried, but for the race detector.
+// Sample returns all rows, except under the race detector.
 func TestSample(t *testing.T) {
 	all, want := []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1, 2, 3, 4, 5, 6}
 	if racing {

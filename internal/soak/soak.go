@@ -19,8 +19,8 @@ func Pick[T any](short, usual, long T) T {
 }
 
 // Sample returns the rows of a table for a test to simulate, such as all algorithms: all of them, but only
-// every fourth under the race detector. That makes simulations ten times as slow, and checks code that is the
-// same for each row.
+// every fourth under the race detector. The detector makes simulations ten times as slow, and checks code
+// that is the same for each row.
 func Sample[T any](rows []T) []T {
 	if !racing {
 		return rows

@@ -24,8 +24,8 @@ var (
 		25.8, 21.2, 14.5, 27.3, 25.5, 26.4, 22.4, 24.5, 24.8, 30.9, 26.4, 27.3, 29.4, 23}
 )
 
-// The estimates and intervals match wilcox.test in R 4.2.2: exactly without ties, and with them
-// as the quantiles of its qwilcox cut the sorted differences.
+// The results match R 4.2.2. Without ties they are those of wilcox.test. With ties the ends of an interval
+// are the sorted differences at the quantiles of qwilcox.
 func TestPublishedShifts(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -35,7 +35,7 @@ func TestPublishedShifts(t *testing.T) {
 	}{
 		// Permeability of the human chorioamnion at term, and between 12 and 26 weeks: M. Hollander and
 		// D. A. Wolfe, "Nonparametric Statistical Methods", 1973, examples 4.1, 4.3 and 4.4. The interval
-		// is of 96%, and the p of the book, 0.1272, of one side.
+		// has a confidence of 96%, and the p of the book, 0.1272, is one-sided.
 		{"Hollander and Wolfe", []float64{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46},
 			[]float64{1.15, 0.88, 0.90, 0.74, 1.21}, Estimate{-0.305, -0.76, 0.15, 0}, 2 * 0.1272, 1e-4},
 		// With ties: as wilcox.test of R and npar1way of SAS have it, at https://psiaims.github.io/CAMIS.
@@ -54,7 +54,7 @@ func TestPublishedShifts(t *testing.T) {
 }
 
 func TestMedians(t *testing.T) {
-	// Six numbers have their median between the least and the greatest with 1 - 2/64.
+	// The true median lies between the least and the greatest of six numbers with probability 1 - 2/64.
 	if got, want := Median([]float64{5, 3, 9, 4, 1, 6}), (Estimate{4.5, 1, 9, 0.96875}); got != want {
 		t.Errorf("%v, not %v", got, want)
 	}
@@ -164,7 +164,7 @@ func TestIntervalsWithTiesAreNotTooNarrow(t *testing.T) {
 	}
 }
 
-// The exact distribution and the normal one meet.
+// Where refuted changes from the exact distribution to the normal one, its results change little.
 func TestManyNumbers(t *testing.T) {
 	exact, normal := refuted(exactUpTo, exactUpTo), refuted(exactUpTo+1, exactUpTo+1)
 	if exact < 900 || normal-exact < 20 || normal-exact > 60 {

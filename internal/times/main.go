@@ -14,8 +14,8 @@
 // stays in one, below the line that begins with $. If a command fails, its text stays and the status is 1.
 // With -only TEXT Times runs the commands that contain TEXT, and with -page PATH those of one page.
 //
-// docs/outputs.yaml has the commit and the digest of each text, and a test compares them: a text that was
-// edited by hand fails it. So Times refuses a tree whose code differs from its commit.
+// docs/outputs.yaml has the commit and the digest of each text. A test compares the digests, and fails if a
+// text was edited by hand. So Times refuses a tree whose code differs from its commit.
 package main
 
 import (

@@ -153,7 +153,7 @@ func TestTextsAreAsMade(t *testing.T) {
 }
 
 // The commands of each page run one after another in one clone, end with the status that stands behind them,
-// and print the texts below them. Texts of whole commands, such as those of real runs, differ each time.
+// and print the texts below them that a filter makes. Other texts, such as of real runs, are not compared.
 func TestCommandsOfPages(t *testing.T) {
 	for _, program := range []string{"make", "git"} {
 		if _, err := exec.LookPath(program); err != nil {

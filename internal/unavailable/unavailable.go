@@ -1,5 +1,5 @@
 // Package unavailable marks errors about something that cannot be reached, such as a server that does not
-// answer. The call may be right, and nothing was run.
+// answer. The command of the user may be right, but nothing was run.
 package unavailable
 
 import "errors"

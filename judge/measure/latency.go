@@ -184,7 +184,7 @@ var Latencies = []LatencyKind{
 		func(_ *Measures, l *Leaders) *Latency { return &l.Vacancy }},
 	{twoLeadersTag, "", "stretch with two leaders", "stretches with two leaders", "",
 		func(_ *Measures, l *Leaders) *Latency { return &l.Overlap }},
-	{AllAgreedTag, "all agreed", "", "", "from then until all nodes that were up agreed, even if cut off",
+	{AllAgreedTag, "all agreed", "", "", "as elect, until all nodes that were up agreed, even if cut off",
 		func(_ *Measures, l *Leaders) *Latency { return &l.AllAgreed }},
 }
 

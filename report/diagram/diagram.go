@@ -52,8 +52,8 @@ const (
 	dotted = "stroke-dasharray=1 5"
 )
 
-// Around returns the window that shows how something came about: from the first request of the nodes that
-// take part to a little after its end, but without more messages than can be read well.
+// Around returns the window that shows how a failure came about: from the first request of the nodes that
+// take part until a little after the failure, but without more messages than can be read well.
 func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
 	w := section.Window{From: what.Since, To: what.To}
 	var before []int64 // times of the messages sent until what.To

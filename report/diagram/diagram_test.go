@@ -63,7 +63,7 @@ func played(t *testing.T, text string) (*spacetime.Extract, *replay.Played) {
 	return &f.Extract, p
 }
 
-// holds checks that a picture is well-formed, that all in it begins inside, and that it has some words.
+// holds checks that a picture is well-formed, that no element begins outside it, and that it has some words.
 func holds(t *testing.T, picture string, words ...string) {
 	t.Helper()
 	width, height := 0.0, 0.0
@@ -141,7 +141,7 @@ func TestWaitsAreDrawn(t *testing.T) {
 	holds(t, picture, "<desc>", ">node 3 waits for node 0<", ">has 1&#39;s<", ">Red: a cycle.<")
 }
 
-// What nobody could read is refused, and the window that is named instead can be drawn.
+// A picture that would be too crowded is refused, and the window that the error suggests can be drawn.
 func TestWhatIsTooLargeIsRefused(t *testing.T) {
 	x := simulated(t, 5, 200)
 	_, err := Draw(x, Options{})

@@ -48,8 +48,8 @@ func (a *Axis) see(all ...float64) {
 	}
 }
 
-// fit lays an axis between two places, with room at its ends. It gives the axis labels that are about apart
-// pixels from each other.
+// fit lays an axis between two places, with room at its ends, and gives it labels. The parameter apart is
+// roughly the distance between two labels, in pixels.
 func (a Axis) fit(start, end, apart float64) Axis {
 	if a.Min != 0 || a.Max != 0 {
 		a.see(a.Min, a.Max)

@@ -110,11 +110,11 @@ func (p *Picture) frame(x, y Axis, top float64) {
 	p.Text((left+right)/2, bottom+33, x.Label, "text-anchor=middle")
 }
 
-// wider is how much wider than those of TextWidth other fonts may be, such as DejaVu Sans, which a browser
-// takes if it has none of them.
+// wider is by what factor texts may be wider than TextWidth estimates: a browser that has none of its fonts
+// takes another, such as DejaVu Sans.
 const wider = 1.15
 
-// widest returns the width of the widest text, in any of these fonts.
+// widest returns the width of the widest text, in the widest font that a browser may take.
 func widest[T any](all []T, text func(T) string) (wide float64) {
 	for _, one := range all {
 		wide = max(wide, wider*TextWidth(text(one), TextSize))
@@ -273,7 +273,7 @@ type Heat struct {
 	Legend  []Cell
 }
 
-// A Cell has a text and how bad it is, from 1 to 4; 0: neutral. In a legend, Says explains the text.
+// A Cell has a text. Bad is from 1, good, to 4, worst; 0: neutral. In a legend, Says explains the text.
 type Cell struct {
 	Text string
 	Bad  int

@@ -20,8 +20,8 @@ import (
 	"turnstile/results"
 )
 
-// beliefs reads rows, a line for each: the node, its state, the leader, the term, and from when to when; - is
-// unknown.
+// beliefs parses rows, one in each line: node, state, leader, term, begin and end; - stands for an unknown
+// value.
 func beliefs(t *testing.T, text string) (rows []results.BeliefRow) {
 	t.Helper()
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -39,7 +39,7 @@ func beliefs(t *testing.T, text string) (rows []results.BeliefRow) {
 	return rows
 }
 
-// fault is one of a trial.
+// fault returns the row of a fault of trial 1.
 func fault(number int, text string, from, to float64) results.FaultRow {
 	return results.FaultRow{Trial: 1, OfFault: measure.OfFault{Number: number, Fault: text,
 		FromS: figure.Number(from), ToS: figure.Number(to)}}
@@ -50,7 +50,7 @@ func ledgerOf(rows []results.BeliefRow, faults ...results.FaultRow) *Picture {
 	return Ledger("set/run", []*results.Ledger{results.LedgerOf(rows, faults, 1)})
 }
 
-// pictures returns one picture of each kind, with what is hard about it.
+// pictures returns pictures of all kinds by name, with contents that are hard to draw.
 func pictures(t *testing.T) map[string]*Picture {
 	var many []Series
 	for i, n := range []string{"ricart-agrawala", "suzuki-kasami", "maekawa, quorums cyclic", "central",
@@ -123,8 +123,8 @@ func dotOf(name string, x, y float64) Dot {
 	return Dot{Name: name, X: Measured{x, x, x}, Y: Measured{y, y, y}}
 }
 
-// On the frontier are those that none beats: no other has less of one figure and no more of the other, and
-// overlapping intervals are equal. What is broken or bound by the processors beats nobody.
+// A dot is on the frontier if no other dot is lower in one figure and not higher in the other. Figures whose
+// intervals overlap count as equal. A broken or hollow dot beats no other dot.
 func TestFrontier(t *testing.T) {
 	s := scatter()
 	if got := s.Panels[1].Frontier(); !slices.Equal(got, []string{"central", "suzuki-kasami", "ft"}) {
@@ -177,14 +177,14 @@ func TestMarkersStandAtTheirNumbers(t *testing.T) {
 	}
 }
 
-// A text is one of a picture, and where it is.
+// A text is a text in a picture, with the box that it fills.
 type text struct {
 	string
 	Box
 }
 
-// read reads a picture, and returns its texts and how many elements of each name it has. Whatever is not
-// slanted must be inside the picture, and no text on another.
+// read reads a picture, and returns its texts and how many elements of each name it has. It fails the test if
+// a rectangle or a text is not inside the picture, or if two texts overlap; it ignores rotated texts.
 func read(t *testing.T, name string, p *Picture) (all []text, count map[string]int) {
 	t.Helper()
 	count = map[string]int{}
@@ -252,8 +252,8 @@ func read(t *testing.T, name string, p *Picture) (all []text, count map[string]i
 	}
 }
 
-// Pictures are well-formed, hold what they show, have a dark color for each light one, and equal data makes
-// equal bytes. DRAW_DIR keeps them, to be looked at.
+// Pictures are well-formed, contain the expected words, have a dark color for each light one, and equal data
+// makes equal bytes. The pictures are written to the folder DRAW_DIR, if this variable is set.
 func TestPictures(t *testing.T) {
 	all, again := pictures(t), pictures(t)
 	words := map[string][]string{
@@ -310,8 +310,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// Colors are not all that tells leaders apart, and the legend has what the picture has. Of many faults, whose
-// names have no room, a line below says what they are.
+// Leaders can be told apart without colors, and the legend explains only what the picture shows. If many
+// faults leave no room for their names, a line below the picture explains their numbers.
 func TestLedgersAreReadWithoutColors(t *testing.T) {
 	rows := beliefs(t, "0 follows 17 - 0 2\n0 follows 17 - 2 3\n17 leads 17 - 0 3\n17 no_leader - - 3 3.01")
 	var faults []results.FaultRow

@@ -153,7 +153,7 @@ type Band struct {
 // right. below is the distance in pixels from these lines to the end of the bands. Bands returns the y at
 // which the lines end. Names that find no room are left out, and count in Missing.
 func (p *Picture) Bands(bands []Band, left, right, top, below float64) (bottom float64) {
-	ends, lines := make([]float64, 6), 0 // more than six lines of names would hide what is below
+	ends, lines := make([]float64, 6), 0 // more than six lines of names would take too much room
 	for i := range bands {
 		b := &bands[i]
 		for _, name := range b.Names {

@@ -127,7 +127,7 @@ func says(x *spacetime.Extract, s *spacetime.Step) string {
 // Perfetto writes Chrome's trace format: a process for each node, with tracks for its client, leadership,
 // messages and crashes, and an arrow for each message. fault returns the name of the fault with a number.
 func Perfetto(w io.Writer, x *spacetime.Extract, fault func(number uint32) string) error {
-	const client, leads, messages, life, faults = 1, 2, 3, 4, 100_000_000 // four tracks; the process of faults
+	const client, leads, messages, life, faults = 1, 2, 3, 4, 100_000_000 // IDs of four tracks, and of a process
 	out, before := bufio.NewWriter(w), `{"displayTimeUnit":"ns","traceEvents":[`
 	put := func(kind, name string, process, track int, at int64, more map[string]any) {
 		event := map[string]any{"ph": kind, "name": name, "pid": process, "tid": track, "ts": micros(at)}

@@ -40,7 +40,7 @@ func stackOf(t *testing.T, algorithm string, n int) *row.Stack {
 	return stack
 }
 
-// runs returns extracts of some runs, windows of which some messages cross among them.
+// runs returns extracts of some runs. One of them is of a window whose ends some messages cross.
 func runs(t *testing.T) map[string]*spacetime.Extract {
 	t.Helper()
 	all := map[string]*spacetime.Extract{}
@@ -72,8 +72,8 @@ func runs(t *testing.T) map[string]*spacetime.Extract {
 }
 
 // These are the rules of ShiViz: the expression of the first line finds all events; a clock is JSON and has
-// its host; the steps of a host are counted from 1 without gaps; a step of another host that a clock knows is
-// there.
+// the host of its event; the steps of a host are counted from 1 without gaps; if a clock counts a step of
+// another host, the log has this step.
 func TestShiVizReadsIt(t *testing.T) {
 	for name, x := range runs(t) {
 		var b bytes.Buffer
@@ -171,8 +171,8 @@ func TestPerfettoReadsIt(t *testing.T) {
 	}
 }
 
-// Messages of a foreign program go by the types and the bodies that it gave them, whether it declared them or
-// not.
+// Messages of a foreign program are shown with the types and bodies that the program gave them, even if it
+// did not declare these types.
 func TestMessagesOfProgramsSayWhatTheySay(t *testing.T) {
 	of, err := foreign.Row(nodes.Config{N: 2}.With(foreign.CommandOption, "x"))
 	if err != nil {
@@ -222,7 +222,7 @@ func TestEntriesAreRows(t *testing.T) {
 	if err := Entries(&b, 2, &f.Extract); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := csv.NewReader(&b).ReadAll() // all as long as the first
+	rows, err := csv.NewReader(&b).ReadAll() // fails unless all rows are as long as the header
 	if err != nil || len(rows) != 3 {
 		t.Fatal(rows, err)
 	}

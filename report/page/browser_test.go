@@ -18,13 +18,13 @@ type seen struct {
 	Inner, Scroll int // widths
 	Pictures      int // that are there and have a size
 	Clipped       int // texts of pictures that stand over an edge
-	Covered       int // texts that stand on another, slanted ones left aside
+	Covered       int // number of texts that overlap another text; rotated texts do not count
 	Cut           int // tables that are wider than their place
 	Dark          bool
 	Background    string
 }
 
-// probe is a script that tells the page around what the browser says of this one.
+// probe is a script that sends a seen of its page, as JSON, to the page that has its page in a frame.
 const probe = `<script>addEventListener("load", () => {
 let all = [...document.querySelectorAll("figure svg")];
 parent.postMessage(JSON.stringify({
@@ -44,7 +44,7 @@ Cut: [...document.querySelectorAll(".scroll:has(table)")]
 Dark: matchMedia("(prefers-color-scheme: dark)").matches,
 Background: getComputedStyle(document.querySelector("figure")).backgroundColor}), "*")})</script>`
 
-// look opens a page in Chromium, in a window of such a width, and returns what it says of it.
+// look opens a page in Chromium, in a frame of the given width, and returns what probe reports.
 func look(t *testing.T, browser, html string, width int, dark bool) (s seen) {
 	t.Helper()
 	dir := t.TempDir()

@@ -26,7 +26,7 @@ func FailoverCells(r *results.FailoverRow) []string {
 		return append(cells, cmp.Or(r.Reason, "no run"))
 	}
 	between := func(low, high figure.Figure, by string) string {
-		if r.Missed == r.Runs { // no run recovered: all times are lengths of faults
+		if r.Missed == r.Runs { // no run recovered: all times are only lower bounds
 			return format.Missing
 		}
 		return format.Seconds(low) + by + format.Seconds(high)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// However large a set is, its page can be sent by mail: pictures that do not fit in are files alone, and the
-// page says so.
+// However large a set is, its HTML file can be sent by mail: pictures that do not fit into it are only in
+// separate files, and the page says so.
 func TestPagesAreBounded(t *testing.T) {
 	p, out := fabricated(t), t.TempDir()
 	if p.most != 5_000_000 {

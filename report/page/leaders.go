@@ -150,8 +150,8 @@ func heatOfLines(caption string, rows []results.MatrixRow) *draw.Picture {
 	return h.Draw()
 }
 
-// longestLine is how many characters of the text about a known failure a picture shows. The table has the
-// whole text.
+// longestLine is how many characters of the text about a known failure a picture shows. The data of the
+// picture have the whole text.
 const longestLine = 60
 
 // cellOf returns the cell that shows some outcomes.

@@ -15,10 +15,10 @@ import (
 	"turnstile/results"
 )
 
-// n is a figure.
+// n returns x as a known figure.
 func n(x float64) figure.Figure { return figure.Number(x) }
 
-// rowOf is a trial of a run of processes, with figures that follow from its sizes.
+// rowOf returns the row of a trial of real processes. Its figures follow from nodes, trial and speed.
 func rowOf(algorithm string, nodes, trial int, speed float64) results.Row {
 	r := results.Row{Trial: trial, Version: "v1", Seed: uint64(trial), Verdict: "valid"}
 	r.Kind, r.Algorithm, r.Nodes = "bench", algorithm, nodes
@@ -47,7 +47,7 @@ func store(t *testing.T, set, run string, tables ...results.Table) {
 	}
 }
 
-// sizes stores runs of two algorithms and three sizes. The trials of central are bound by the processors.
+// sizes stores runs of three algorithms at three sizes. The trials of central are CPU-bound.
 func sizes(t *testing.T, set string) {
 	for i, algorithm := range []string{"ricart-agrawala", "suzuki-kasami", "central"} {
 		for _, nodes := range []int{4, 8, 16} {
@@ -151,7 +151,7 @@ func made(t *testing.T, path string) *Page {
 	return p
 }
 
-// block returns the lines of the first table that has a caption with such words, cells with | between.
+// linesOf returns the rows of the first table whose caption has the given words, with | between cells.
 func linesOf(t *testing.T, p *Page, words string) (lines []string) {
 	t.Helper()
 	for _, s := range p.Sections {
@@ -208,8 +208,8 @@ func TestPicturesComeFirst(t *testing.T) {
 	}
 }
 
-// The caption of messages against delay says who is on the frontier of each load, and the page who is
-// missing. What is known to be broken is on none.
+// The caption of messages against delay names the algorithms on the frontier of each load, and the page names
+// the algorithms without a mark. An algorithm that is known to be broken is on no frontier.
 func TestTradeoff(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "both")
 	for _, r := range []struct {
@@ -240,8 +240,8 @@ func TestTradeoff(t *testing.T) {
 	}
 }
 
-// Only valid trials count, neighbours tie, and delays of trials that are bound by the processors have no
-// rank.
+// Only valid trials count, neighbours have the same rank if no test tells them apart, and the waits of
+// CPU-bound trials have no rank.
 func TestLeaderboard(t *testing.T) {
 	lines := linesOf(t, fabricated(t), "16 nodes")
 	for i, want := range []string{"1|central|903", "2|suzuki-kasami|502", "2|ricart-agrawala|50"} {
@@ -344,7 +344,7 @@ func TestWriteAgain(t *testing.T) {
 	}
 }
 
-// A set in which nothing is valid has a page that says so, without pictures; one without rows has none.
+// A set without a valid trial has a page that says so, without pictures; a set without rows has no page.
 func TestNothingValid(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "bad")
 	r := rowOf("central", 4, 1, 10)

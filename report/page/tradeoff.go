@@ -79,9 +79,9 @@ func sidesOf(settings []*setting, n int) []side {
 	return slices.DeleteFunc([]side{idle, saturated}, func(s side) bool { return s.all == nil })
 }
 
-// shared returns the sides of the largest size with nearly as many figures that are not CPU-bound as the size
-// with the most; nil: at no size two algorithms have such figures. The largest size shows best what grows
-// with the number of nodes, although some algorithms may have no figures there.
+// shared returns the sides of the size that is drawn: the largest at which nearly as many marks are not
+// CPU-bound as at the size with the most such marks; nil: at no size two algorithms have such marks. A large
+// size shows best what grows with the number of nodes, although some algorithms may have no mark there.
 func shared(settings []*setting) []side {
 	const nearly = 0.8
 	var sizes []int

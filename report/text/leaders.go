@@ -47,7 +47,7 @@ func (p *Report) elections(s *runs.Summary, t table) {
 		measure.ServingTag} {
 		p.electionPart(s, tag)
 	}
-	if t.known(results.AllAgreedUSP50) { // known if a cut of any kind was healed
+	if t.known(results.AllAgreedUSP50) { // known if all running nodes agreed, or had yet to agree at the end
 		p.lasting(s, t, measure.AllAgreedTag)
 	}
 	p.electionPart(s, measure.TakeoverTag)

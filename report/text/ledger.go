@@ -146,7 +146,7 @@ func (p *ledgerPicture) mark(b *results.BeliefRow) rune {
 		return somebodyMark
 	case leader < 10:
 		return '0' + rune(leader)
-	case letter == 0: // the node never led in this time, or the letters are used up
+	case letter == 0: // the followed node never led in this time, or no letter is left
 		return moreMark
 	}
 	return letter

@@ -74,7 +74,7 @@ func TestLedgerPictures(t *testing.T) {
 	}
 }
 
-// No line is too wide, and if there are many nodes, those which led are drawn.
+// No line is too wide. If there are too many nodes, drawnNodes of them are drawn, and the others counted.
 func TestLedgersAreAsWideAsTheyMayBe(t *testing.T) {
 	var rows []results.BeliefRow
 	for id := range 200 {

@@ -204,7 +204,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// passedOver sets a client of a row to be passed over in two of three trials.
+// passedOver sets a client to be passed over in each of two trials, under the algorithm named row.
 func passedOver(s *runs.Summary, row string, faults int) {
 	spec, err := mutex.Find(row)
 	if err != nil {

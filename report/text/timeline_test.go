@@ -76,7 +76,7 @@ func TestTimelinePictures(t *testing.T) {
 	}
 }
 
-// No line of a picture is too wide, and each has the same number of columns.
+// No line of a picture is too wide, and no picture has too many lines.
 func TestTimelinesAreAsWideAsTheyMayBe(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))

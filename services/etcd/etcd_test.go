@@ -73,7 +73,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestWaiterLosesSession lets the lease of a waiting client expire: the client must not enter with it.
+// TestWaiterLosesSession revokes the lease of a waiting client: the client must enter by a new session.
 func TestWaiterLosesSession(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
@@ -150,13 +150,13 @@ func TestSharedSession(t *testing.T) {
 }
 
 // TestRetriedUnlock repeats an unlock that succeeded but counts as failed, after the client has locked again:
-// that lock is lost, and another client enters.
+// the repeated unlock frees the new lock, and another client enters.
 func TestRetriedUnlock(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
 	a := lockOf(t, "n0", r.Addresses, "unlock=retried")
 	servicetest.Acquire(t, a, 2*time.Second)
-	if _, err := a.client.Delete(t.Context(), a.mutex.Key()); err != nil { // whose answer is lost
+	if _, err := a.client.Delete(t.Context(), a.mutex.Key()); err != nil { // an unlock whose answer is lost
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
@@ -251,7 +251,7 @@ func run(t *testing.T, name string, servers []string, words ...string) (
 	return e, told
 }
 
-// TestElection lets two nodes follow one, and then the other take over when the lease expires.
+// TestElection lets two nodes follow the first, and the second take over when the lease is revoked.
 func TestElection(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)
@@ -283,7 +283,7 @@ func TestPhantomLeader(t *testing.T) {
 	servicetest.Await(t, toldA, 10*time.Second, "n0")
 	b, toldB := run(t, "n1", r.Addresses, "obey=off")
 	servicetest.Await(t, toldB, 10*time.Second, "n0")
-	time.Sleep(200 * time.Millisecond) // it campaigns
+	time.Sleep(200 * time.Millisecond) // so that n1 campaigns
 	if _, err := b.client.Revoke(t.Context(), b.latest.Lease()); err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func TestConfiguration(t *testing.T) {
 	}
 
 	restart(t, r, third, false)
-	restart(t, r, lead, true) // the others remove the member that it was, and add it
+	restart(t, r, lead, true) // the others remove the old member, and add a new one
 	if next := leaderOf(t, r); next == lead {
 		t.Error("a replica that was just added leads")
 	}
@@ -429,7 +429,7 @@ func TestAdvisory(t *testing.T) {
 	}
 	write(stranger, "by a stranger")
 	holds("by a stranger")
-	none := clientv3.Compare(clientv3.CreateRevision("test/lock/none"), "=", 1) // what it could show is no lock
+	none := clientv3.Compare(clientv3.CreateRevision("test/lock/none"), "=", 1) // refers to no lock that exists
 	if write(stranger, "by a stranger again", none) {
 		t.Error("a client without a sequencer is accepted where one is checked")
 	}

@@ -23,8 +23,8 @@ func run(t *testing.T, name string, servers []string, words ...string) (
 	return servicetest.Run(t, e)
 }
 
-// TestLease lets two nodes follow one, and then the other take over: after the lease if the leader ends
-// without a release, at once if it releases.
+// TestLease lets two nodes follow the first, and then the second take over: once the lease is over if the
+// first ends without a release, and at once if the first releases.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -53,7 +53,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestRecord lets two nodes read and change a record like LeaseLock.
+// TestRecord lets two nodes read and change a record, which refuses the same calls as LeaseLock.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &lease)

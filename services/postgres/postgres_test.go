@@ -106,7 +106,7 @@ func terminate(t *testing.T, r *service.Running, pid uint32) {
 	}
 }
 
-// standsStill shows that a suspended server answers on no connection, old or new, and that a ping detects it.
+// standsStill shows that a ping detects a suspended server, and that a read does not.
 func standsStill(t *testing.T, r *service.Running) {
 	a := client(t, r, "still", "watch=ping", "every=200ms", "timeout=300ms")
 	b := client(t, r, "still", "watch=read", "timeout=300ms")
@@ -249,8 +249,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A promoted standby knows nothing of the lock: two clients hold it. Its sequence continues after the
-// primary's numbers, unless its creation is still in transit.
+// A promoted standby knows nothing of the lock: two clients hold it. The standby's sequence continues after
+// the primary's numbers, unless the standby has not yet received the creation of the sequence.
 func TestFailover(t *testing.T) {
 	for _, lag := range []time.Duration{0, 2 * time.Second} {
 		t.Run("lag "+lag.String(), func(t *testing.T) { failover(t, lag) })
@@ -293,7 +293,7 @@ func failover(t *testing.T, lag time.Duration) {
 	}
 }
 
-// A server without a standby cannot be promoted, nor can PgBouncer.
+// A server without a standby cannot be promoted.
 func TestNothingToPromote(t *testing.T) {
 	r := servicetest.Start(t, &Service)
 	if err := r.Promote(t.Context(), 0); err == nil {

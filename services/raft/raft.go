@@ -46,7 +46,7 @@ var Service = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-amnesia"}, Live: []string{"majority", "no-pause", "timing"},
 			Elects: true, Terms: true, Kinds: kinds(),
-			// The old leader hears of the next term from a candidate of that term.
+			// Two lead only until the old leader hears of the next term, which a candidate sends it.
 			OverlapMS: float64(election(v) / time.Millisecond),
 			GraceMS:   float64((8*election(v) + time.Second) / time.Millisecond)}
 	},

@@ -25,7 +25,7 @@ type testbed struct {
 	mu     sync.Mutex
 	inputs map[string]*io.PipeWriter // of the nodes that are up
 	disks  map[string]json.RawMessage
-	down   map[string]bool // nothing of it passes
+	down   map[string]bool // by node: whether its output is dropped
 	ended  sync.WaitGroup
 }
 
@@ -99,7 +99,7 @@ func (b *testbed) tell(input *io.PipeWriter, name, src string, body any) {
 	if err != nil {
 		b.t.Error(err)
 	}
-	go input.Write(append(text, '\n')) // it has no buffer
+	go input.Write(append(text, '\n')) // in the background, since a pipe has no buffer
 }
 
 // take carries out a line.
@@ -136,8 +136,8 @@ func (b *testbed) take(name string, input *io.PipeWriter, l program.Line) {
 	}
 }
 
-// agree waits until these nodes follow the same leader, and returns its report. No two leaders may have one
-// term.
+// agree waits until these nodes follow the same leader in the same term, and returns the latest report of the
+// first of them. It fails the test if two nodes lead in one term.
 func (b *testbed) agree(names ...string) said {
 	b.t.Helper()
 	for late := time.After(10 * time.Second); ; {
@@ -164,8 +164,8 @@ func (b *testbed) agree(names ...string) said {
 	}
 }
 
-// TestRaft lets three nodes elect a leader, then another one when that is killed, and the killed node follow
-// it after a restart with its disk.
+// TestRaft lets three nodes elect a leader, and the other two a second leader when the first is killed. After
+// a restart with its disk, the killed node follows the second leader.
 func TestRaft(t *testing.T) {
 	t.Parallel()
 	for _, words := range [][]string{nil, {"pre-vote=off", "check-quorum=off"}} {

@@ -118,8 +118,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// A jump of the server's clock ends leases, also after a restart, which keeps the clock. Without clocks it
-// cannot be set.
+// A jump of the server's clock ends leases, and the clock stays ahead after a restart. Servers that were
+// started with the machine's clock refuse to set it.
 func TestClock(t *testing.T) {
 	if _, err := Service.Servers.Find(""); err != nil {
 		t.Skip(err)

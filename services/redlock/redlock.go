@@ -69,7 +69,7 @@ func drift(value string) error {
 	return nil
 }
 
-// recovers is how long a client may wait for a server that does not answer. In go-redis this is 3 s.
+// recovers is how long a client may wait for a server that does not answer: 3 s in go-redis, and a margin.
 const recovers = 4 * time.Second
 
 func servers() *service.Servers {

@@ -27,8 +27,8 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// excludes shows that one client at a time holds the lock, and that refusals of the library count as
-// refusals.
+// excludes shows that one client at a time holds the lock, and that program.ErrRefused is the error when the
+// library gives up.
 func excludes(t *testing.T, r *service.Running) {
 	a := client(t, r.Addresses, "excludes", "tries=2", "delay=1ms")
 	b := client(t, r.Addresses, "excludes", "tries=2", "delay=1ms")
@@ -49,7 +49,7 @@ func expires(t *testing.T, r *service.Running) {
 	b := client(t, r.Addresses, "expires", "px=1m")
 	g := servicetest.Acquire(t, a, 5*time.Second)
 	servicetest.Kept(t, g, 100*time.Millisecond)
-	servicetest.Lost(t, g, 200*time.Millisecond) // at px less half of it for the drift
+	servicetest.Lost(t, g, 200*time.Millisecond) // after half of px; drift=0.5 takes the other half
 	servicetest.Acquire(t, b, 5*time.Second)
 	if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
 		t.Errorf("the release of a lock that is lost returns %v", err)
@@ -57,8 +57,8 @@ func expires(t *testing.T, r *service.Running) {
 	servicetest.Release(t, b)
 }
 
-// amnesia shows that two clients hold the lock if a server forgets it: one cannot reach the third server, and
-// the second restarts without its data.
+// amnesia shows that two clients hold the lock if a server forgets it: a client locks on the first and second
+// servers, and then the second server restarts without its data.
 func amnesia(t *testing.T, r *service.Running) {
 	third := servicetest.NewProxy(t, r.Addresses[2])
 	third.Cut()

@@ -72,8 +72,8 @@ func (p *curatorProcess) ending() error {
 	return nil
 }
 
-// curatorLimit is how long a client may take to begin a session. Each client first compiles its program,
-// which takes a second on one core: 32 clients on two cores take half a minute.
+// curatorLimit is how long a client may take to begin a session. Each client first compiles its program for a
+// second on one core. So it is too short for 32 clients on two cores, which take half a minute.
 const curatorLimit = 9 * time.Second
 
 // startCurator starts a Java program, and waits until the program reports that it is connected. For a

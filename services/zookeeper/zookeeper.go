@@ -1,5 +1,5 @@
-// Package zookeeper has the lock of ZooKeeper: ephemeral sequential nodes, each of which waits for the one
-// before it. It also has the recipes of Apache Curator.
+// Package zookeeper has the lock of ZooKeeper: each client creates an ephemeral sequential node, and waits
+// until the node before its own is gone. The package also has recipes of Apache Curator.
 package zookeeper
 
 import (
@@ -99,8 +99,8 @@ func declare(v service.Values) service.Declaration {
 }
 
 // declaration returns what the documentation promises: a disconnected client knows nothing about its locks,
-// and the server frees them after the session timeout. A client that waits until its session has expired
-// learns of a loss later than other clients, so it relies on its connection.
+// and the server frees them after the session timeout. With lost=expired, a client may learn that its lock is
+// lost only after another client has entered, so it relies on its connection.
 func declaration(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
 		Live:    []string{"server-majority"},

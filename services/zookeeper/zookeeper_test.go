@@ -68,7 +68,7 @@ func excludes(t *testing.T, r *service.Running) {
 	}
 }
 
-// ofLibrary shows the same for the library's lock.
+// ofLibrary shows that one client at a time holds the library's lock, which has no fence.
 func ofLibrary(t *testing.T, r *service.Running) {
 	a := client(t, r.Addresses, "library", "recipe=library")
 	b := client(t, r.Addresses, "library", "recipe=library")
@@ -102,7 +102,7 @@ func await(l *lock) <-chan error {
 	return done
 }
 
-// crowd shows what waiting clients watch: the node before, or all the holder's.
+// crowd shows which node a waiting client watches: the node before its own or, with herd, the holder's.
 func crowd(t *testing.T, r *service.Running) {
 	for _, recipe := range []string{own, herd} {
 		holder := client(t, r.Addresses, "crowd"+recipe, "recipe="+recipe)
@@ -147,7 +147,7 @@ func watches(t *testing.T, r *service.Running) string {
 // toldInTime shows that a holder that is cut off learns so before another client enters.
 func toldInTime(t *testing.T, r *service.Running) {
 	p := servicetest.NewProxy(t, r.Addresses[0])
-	// It learns after 2 s, and the other enters after 3 s.
+	// Client a is told after 2 s, and b enters after 3 s.
 	a, b := client(t, []string{p.Address}, "in time", "session=3s"), client(t, r.Addresses, "in time")
 	g := servicetest.Acquire(t, a, 5*time.Second)
 	p.Cut()
@@ -187,7 +187,7 @@ func unlockFailed(t *testing.T, r *service.Running) {
 	}
 }
 
-// answerLost shows that a client whose answer to create is lost does not wait for its own node.
+// answerLost shows that a client finds its own node by name if the answer to its create is lost.
 func answerLost(t *testing.T, r *service.Running) {
 	p := servicetest.NewProxy(t, r.Addresses[0])
 	a := client(t, []string{p.Address}, "answer", "session=3s")
@@ -271,8 +271,8 @@ func latchOf(t *testing.T, name string, servers []string, words ...string) progr
 	return l
 }
 
-// A leader whose connection is cut stops leading. Another one leads once the session is over, in a later
-// term, and the first follows that one once it is connected again.
+// A leader whose connection is cut stops leading. Once its session is over, a second node leads in a later
+// term. Once the first node is connected again, it follows the second.
 func TestLatch(t *testing.T) {
 	r := servicetest.Start(t, &Latch)
 	p := servicetest.NewProxy(t, r.Addresses[0])
@@ -307,8 +307,8 @@ func curatorClient(t *testing.T, servers []string, words ...string) *curatorLock
 	return l.(*curatorLock)
 }
 
-// Curator's lock excludes, has the czxid as fence, and stops waiting on demand. A holder whose connection is
-// cut learns so, and another enters once its session is over.
+// Curator's lock excludes, has the czxid as fence, and stops waiting when it is cancelled. A holder whose
+// connection is cut is told so, and another client enters once the holder's session is over.
 func TestCurator(t *testing.T) {
 	r := servicetest.Start(t, &Service, "recipe="+curator)
 	p := servicetest.NewProxy(t, r.Addresses[0])
@@ -372,7 +372,7 @@ func TestAdvisory(t *testing.T) {
 	if _, err := stranger.conn.Create(data, nil, 0, anybody); err != nil {
 		t.Fatal(err)
 	}
-	// write changes the data if a lock node exists, or in any case if none is demanded.
+	// write changes the data if the node demands exists, or in any case if demands is "".
 	write := func(l *lock, value, demands string) error {
 		operations := []any{&zk.SetDataRequest{Path: data, Data: []byte(value), Version: -1}}
 		if demands != "" {
