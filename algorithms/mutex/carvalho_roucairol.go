@@ -47,7 +47,7 @@ var carvalhoRoucairolRow = row.Row{
 		under(starves|blocks, "the node comes up with no permission and its clock at 0, and its requests are "+
 			"taken for old ones: it waits (P), and so do all whose requests it puts off (B)", "each-in-turn",
 			"restarts", "amnesia"),
-		under(recovers|starves|blocks|breaks, "as restarts; but the next request of a node may overtake the "+
+		under(recovers|starves|blocks|breaks, "as under restarts; but the next request of a node may overtake the "+
 			"permission that it has given before (X), or nothing was lost (L)", "empty-restarts"),
 	),
 }

@@ -43,7 +43,7 @@ var centralInsideRow = row.Row{
 		under(starves|blocks, "clients whose requests were lost wait, and the coordinator's side goes on "+
 			"(P); all wait if a grant or a release was lost (B)", "split-brain", "half-cut",
 			"holder-in-minority", "holder-in-majority", "majority-ring"),
-		under(starves|blocks|unhit, "as split-brain; not hit if the bridge is the coordinator", "bridge"),
+		under(starves|blocks|unhit, "as under split-brain; not hit if the bridge is the coordinator", "bridge"),
 		under(starves, "all have left when node 0, the coordinator, forgets, so exclusion holds; all others "+
 			"wait, since it has missed or forgotten their requests",
 			"amnesia"),

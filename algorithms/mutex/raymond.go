@@ -53,12 +53,12 @@ var raymondRow = row.Row{
 		under(blocks, tokenLost, "lost-token"),
 		under(starves, "the whole subtree behind the lost request waits, since it has asked already",
 			"lost-request"),
-		under(starves|blocks, "all wait if the token is lost (B), the subtree behind it if a request is (P)",
+		under(starves|blocks, "all wait if the token is lost (B); if a request is lost, its subtree waits (P)",
 			losses...),
 		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
 			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
 			"one-way"),
-		under(starves|blocks|unhit, "as split-brain; not hit if the tree has no such link",
+		under(starves|blocks|unhit, "as under split-brain; not hit if the tree has no link that is cut",
 			"bridge", "majority-ring"),
 		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
 			"(B), and otherwise its subtree (P)", comebacks...),

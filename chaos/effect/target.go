@@ -44,7 +44,7 @@ var TargetWords = []struct {
 	{"coordinator", "the node that the algorithm has all others ask, if it has one", false},
 	{"holder", "the next client to enter its critical section, while it is inside", true},
 	{"waiter", "the next client to request, while it waits", true},
-	{"token", "the next node that a message brings the token", true},
+	{"token", "the next node to which a message brings the token", true},
 	{"leader", "the leader when the fault begins; of several, that of the highest term, or the latest; if " +
 		"no node leads, the next leader", true},
 	{"successor", "the client after the next holder, by number", true},

@@ -184,7 +184,7 @@ func (m *maker) dryRun(s set, call []string) (p planned, err error) {
 	return p, json.Unmarshal(out, &p)
 }
 
-// part returns the file of the table of one call of a split set.
+// part returns the file that one call of a split set writes its part of the table to.
 func (s *set) part(of string) string { return s.table + ".of-" + of }
 
 // has reports whether a set below the folder of the work has a file.

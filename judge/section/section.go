@@ -92,9 +92,9 @@ type OverlapObserver interface {
 }
 
 // Moments keep enough incidents of a series to tell whether one happened inside the model of the algorithm.
-// Assumptions begin or cease to hold only at turns. In a stretch between two turns, an incident outside the
-// model can be followed by one inside, but not the reverse. So Moments keep two incidents of each stretch:
-// the first, and the one whose cause began last. Memory grows with the number of turns only.
+// Assumptions begin or cease to hold only at turns. Of the incidents of a stretch between two turns, the one
+// whose cause began last is inside if any is, since its cause met the fewest turns. So Moments keep two of
+// each stretch: this one, and the first to happen. Memory grows with the number of turns only.
 type Moments[T any] struct{ of []Hook[T] }
 
 // A Hook is an incident that happened at the time At. Its cause, for example the section of the client that

@@ -224,7 +224,7 @@ func TestWhatIsReadWhenItIsWritten(t *testing.T) {
 		e.Value = written
 		return e
 	}
-	for read, lost := range map[int64]uint64{30: 0, 20: 1} { // when node 1 writes 1, or before: then two wrote 1
+	for read, lost := range map[int64]uint64{30: 0, 20: 1} { // node 2 reads when node 1 writes, or earlier
 		events := []history.Event{request(0, 0, 1), request(0, 1, 1), request(0, 2, 1), enter(5, 0, 0),
 			happens(6, 0, history.Crashed), enter(10, 1, 0), enter(read, 2, 1), exit(30, 1, 1), exit(40, 2, 2),
 			happens(50, nodes.None, history.Marked)}

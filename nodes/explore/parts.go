@@ -453,7 +453,7 @@ func (ps *parts) between(p *nodes.Process, done int) {
 	}
 }
 
-// crashes returns the outcomes of a crash in the middle of a stimulus. The method named once must have run
+// crashes returns the outcomes of a crash in the middle of a stimulus. The method ps.once must have run
 // for this stimulus before: it sets places.
 func (ps *parts) crashes(p *part, s stimulus) (all []outcome) {
 	places := ps.places

@@ -8,6 +8,7 @@ import (
 
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
+	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/results"
@@ -44,7 +45,7 @@ func (s *setting) board(n int) *table {
 	if len(groups) < 2 {
 		return nil
 	}
-	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)) + s.made(n), Words: 2,
+	t := &table{Caption: s.titled(english.Count(n, "node", "nodes")) + s.made(n), Words: 2,
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
 			"Overtaken", "Jain", "Messages per entry", "Trials", "p", "Remark"}}
 	bytes := func(g *compare.Group) figure.Figure { // known only for services behind proxies

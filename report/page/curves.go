@@ -10,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"turnstile/bench/option"
+	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
 	"turnstile/report/draw"
@@ -420,7 +421,8 @@ func (m *maker) percentiles() {
 				its = append(its, e)
 			}
 		}
-		blocks = append(blocks, m.nines(s.titled(fmt.Sprintf("Waits of %d nodes by percentile", largest)), its)...)
+		title := "Waits of " + english.Count(largest, "node", "nodes") + " by percentile"
+		blocks = append(blocks, m.nines(s.titled(title), its)...)
 	}
 	m.add("Percentiles of the waits", "no waits were measured in a valid run without faults", blocks)
 }

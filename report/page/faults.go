@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/measure"
@@ -56,7 +57,7 @@ func (m *maker) tell(e *experiment) told {
 			break
 		}
 	}
-	words := fmt.Sprintf("%s, %d nodes", e.series, e.nodes)
+	words := fmt.Sprintf("%s, %s", e.series, english.Count(e.nodes, "node", "nodes"))
 	if faults := e.setting.faults(); faults != "" {
 		words += ", " + faults
 	}
