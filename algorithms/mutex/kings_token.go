@@ -35,8 +35,8 @@ var kingsTokenRow = row.Row{
 			"lost-request", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
 			"overtaking", "copies", "stalled-connection", "skewed-clocks"),
 		under(blocks, tokenLost, "lost-token", "dead-holder", "dead-waiter"),
-		under(starves|blocks|unhit, "as under split-brain; not hit if all but one wait already, and that one sends "+
-			"nothing", "one-way"),
+		under(starves|blocks|unhit, "as under split-brain; not hit if all but one wait already, and that one "+
+			"sends nothing", "one-way"),
 	), under(starves|blocks, "no fault is needed for some to wait (P); all do if the token is lost (B)",
 		slices.Concat(nodePlans, linkPlans)...)),
 }

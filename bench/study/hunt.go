@@ -524,8 +524,8 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 }
 
 // worstInside returns a finding that the service is to blame for, or nil: a promise was broken though all its
-// assumptions held; nobody entered during a fault that broke no assumption; or nobody entered after the end of
-// faults that broke no assumption but NoAmnesia.
+// assumptions held; nobody entered during a fault that broke no assumption; or nobody entered after the end
+// of faults that broke no assumption but NoAmnesia.
 func worstInside(t *runs.Trial, faults bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]

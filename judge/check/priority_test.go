@@ -22,7 +22,8 @@ func TestAnEntryAloneShowsNoPriority(t *testing.T) {
 	w.enter(0)
 	w.exit(0)
 	w.end()
-	if f := finding(t, w.judge(), "priority"); f.Outcome != Valid || !strings.HasPrefix(f.Says, "1 entry was made") {
+	f := finding(t, w.judge(), "priority")
+	if f.Outcome != Valid || !strings.HasPrefix(f.Says, "1 entry was made") {
 		t.Errorf("%v: %s", f.Outcome, f.Says)
 	}
 }
