@@ -81,7 +81,8 @@ func TestLockTable(t *testing.T) {
 	runs := records(t, published+"/services/runs.csv")
 	var table strings.Builder
 	table.WriteString("| lock | next entry after the holder was killed (SIGKILL) | " +
-		"after the holder was cut off | after the holder stood still (paused) | two clients inside at once after the pause | " +
+		"after the holder was cut off | after the holder stood still (paused) | " +
+		"two clients inside at once after the pause | " +
 		"writes of both accepted by a resource that checks fence numbers | " +
 		"next entry after the leading server was killed | entries/s, 8 clients: no fsync / fsync | " +
 		"what you need |\n" +
