@@ -19,8 +19,8 @@ const overheadHelp = `Measure the cost of the testbed itself: run the same algor
 hold, in turn in the testbed with all records and checks, and in a bare loop without them, and compare the
 entries per second. Only the ratio of the two counts, since each figure alone depends on the machine.
 
-If a run of a pair fails or is not valid, the pair is made again, and counted. The command gives up once as
-many pairs have failed as are asked for.
+If a run of a pair fails or is not valid, the pair counts as failed and is made again. The command gives up
+once as many pairs have failed as are asked for.
 
 The ratio of each pair is that of the two figures beside it; in the last line it is the median of the
 ratios. The interval behind it holds the true median with the probability beside it.

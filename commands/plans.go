@@ -170,7 +170,7 @@ func writePlans(out io.Writer) {
 	line("broker 0, broker 0-1", "these brokers, with kill, pause and cut")
 	line("server 0, server 0-1", "these servers of a service, with kill, pause, clock and cut; takes --service")
 	line("server leader", "the server that leads at that time, or is the primary")
-	line("server of holder", "the server that last answered the next client to enter")
+	line("server of holder", "the server whose answer came last to the next client to enter")
 	for _, t := range effect.TargetWords {
 		line(t.Word, t.Says)
 	}

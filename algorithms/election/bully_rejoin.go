@@ -11,7 +11,7 @@ import "turnstile/nodes"
 // Textbooks leave open how the leaders of two partitions become one when the partitions heal. Here a leader
 // sends REJOIN to each lower peer that its detector trusts again. The receiver follows the higher of the two
 // leaders that it knows of then. To a higher peer that it trusts again, a leader sends ELECTION, since that
-// peer may never have suspected anybody. A candidate begins its election again.
+// peer may never have suspected anybody. A candidate that trusts a higher peer again begins anew.
 
 type (
 	bullyElection struct{} // asks whether the receiver, a higher node, is up

@@ -358,7 +358,7 @@ func senders(e *evidence) Finding {
 func stability(e *evidence) Finding {
 	switch {
 	case e.Leads.Mistakes == nil:
-		return notJudged("the algorithm does not promise how often a leader that is up is given up")
+		return notJudged("the algorithm does not promise how often nodes abandon a leader that is up")
 	case !e.Bounded:
 		return notJudged("messages may take any time")
 	}

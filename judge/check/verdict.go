@@ -301,8 +301,8 @@ func (e *elected) leaderless() []nodes.ID {
 	return l.Ending.Without
 }
 
-// still returns for how long nothing had gone wrong at the end. If no node that was told to campaign is up,
-// that does not count as wrong here: the other nodes then have no leader.
+// still returns how much time passed without trouble before the end of the run. That no node told to campaign
+// is up is no trouble here, since leaderless has to report that the other nodes have no leader then.
 func (e *elected) still() time.Duration {
 	l := e.leaders
 	if l.Asked() {
