@@ -87,7 +87,7 @@ type Run struct {
 
 	Load    string   // saturated, closed, open, one or sequential; leave it empty for an election
 	Rate    float64  // under an open load: requests per second and client
-	Hold    string   // time inside, as in "1ms" or "exponential:1ms"
+	Hold    string   // time inside, as in "1ms" or "exponential:1ms"; empty: none
 	Think   string   // under a closed load: time between a release and the next request
 	Latency string   // latency of every message; empty: 1ms
 	Faults  []string // as --fault takes them: "kill: holder, at: 1s"

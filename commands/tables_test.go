@@ -37,7 +37,7 @@ type lockLine struct {
 	takes    string            // what somebody needs to have it
 }
 
-// The paused holder is line 1 of the known failures, and a leader that stands still line 25.
+// The paused holder is line 1 of the known failures, which have one server.
 var lockLines = []lockLine{
 	{"`redis`", "redis", "1 redis", "1 redis fence=on", map[string]string{"algorithm": "redis"},
 		"a Redis server; fence numbers need a script"},
@@ -64,7 +64,7 @@ var lockLines = []lockLine{
 		"a connection for each client, a session limit, and a holder that sends pings"},
 	{"`flock`", "", "", "", map[string]string{"algorithm": "flock"}, "one machine"},
 	{"`etcd-election`, 3 servers", "etcd-election members=3", "", "", nil, "a cluster of etcd; elects a leader"},
-	{"`lease`, 3 servers", "lease members=3", "25 lease", "", nil, "Kubernetes' API; elects a leader"},
+	{"`lease`, 3 servers", "lease members=3", "", "", nil, "Kubernetes' API; elects a leader"},
 	{"`etcd-raft`", "etcd-raft", "", "", nil, "the library in each node; elects a leader"},
 }
 
@@ -274,7 +274,7 @@ func TestServiceTable(t *testing.T) {
 	table.WriteString("| line | service and options | fault | strict | fenced | nobody for | what happens |\n" +
 		"|---|---|---|---|---|---|---|\n")
 	for _, l := range study.ServiceLines() {
-		fault := cmp.Or(strings.Join(l.FaultTexts(), ", "), "none")
+		fault := cmp.Or(strings.Join(l.FaultTexts(), "; "), "none")
 		at := slices.IndexFunc(rows, func(r results.MatrixRow) bool {
 			return r.Line == fmt.Sprint(l.Number) && r.Algorithm == l.Text() && r.Fault == fault
 		})
