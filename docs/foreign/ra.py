@@ -15,7 +15,7 @@ for line in sys.stdin:
         peers = [node for node in body["node_ids"] if node != me]
         say("c0", type="init_ok", in_reply_to=body["msg_id"])
         say("c0", type="declare", kinds={"ra_request": {}, "ra_reply": {"permit": True}},
-            safe=["no-amnesia"], live=["no-loss", "no-crash"])
+            safe=["no-amnesia", "no-duplication"], live=["no-loss", "no-crash"])
     elif kind == "request":
         clock += 1
         mine, asked, waiting = (clock, me), body["msg_id"], set(peers)
