@@ -81,7 +81,7 @@ func (t Table) of(kind nodes.Kind) (rows []*row.Row) {
 	return rows
 }
 
-// OptionNames lists the options of all rows but those of failure detectors.
+// OptionNames lists the options of all algorithms. It leaves out options of failure detectors.
 func (t Table) OptionNames() (names []string) {
 	for _, o := range row.Options(t.Rows()) {
 		names = append(names, o.Name)

@@ -138,7 +138,7 @@ func (f *fourProud) pass(env *nodes.Env) {
 
 func (f *fourAnew) Recover(env *nodes.Env, _ nodes.Message) { f.elect(env) }
 
-// fourFault runs a row in scenarios that bully-four-phase must survive, and says what fails; empty: nothing.
+// fourFault runs a row in scenarios that bully-four-phase must survive. It returns what failed; "": nothing.
 func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 	n := 2 + int(seed%4)
 	c := nodes.Config{N: n}.With("phases", phasesOption.Values[seed/4%2])

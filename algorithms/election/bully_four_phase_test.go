@@ -164,7 +164,7 @@ func TestFourPhaseGivesWayToTheHighestInEachPhase(t *testing.T) {
 	}
 }
 
-// unnoticed is a scenario in which nodes 0 to 2 elect node 2 during a cut. The cut ends before node 4 polls.
+// unnoticed returns a scenario: nodes 0 to 2 elect node 2 during a cut, which ends before node 4 polls.
 // The poll then finds all nodes NORMAL, though some follow node 2.
 func unnoticed(t testing.TB, row *row.Row) scenario {
 	return scenario{row: row, config: nodes.Config{N: 5}.With("poll", "3s"), duration: 30 * time.Second,

@@ -50,7 +50,7 @@ func inviteGrace(c nodes.Config) time.Duration {
 	return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
 }
 
-// invitationClaims are figures of a period in which each node is a group of its own, and looks for others.
+// invitationClaims are figures of one period. In it each node is a group of its own, and polls the others.
 var invitationClaims = []row.Claim{{
 	Figure: row.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
 	Value: func(c nodes.Config) row.Range { return row.Exactly(2 * float64(c.N-1)) },

@@ -106,7 +106,7 @@ func TestInvitationHeedsNoLateAnswers(t *testing.T) {
 	}
 }
 
-// inviteFault runs a row in scenarios that invitation must survive, and says what is wrong; empty: nothing.
+// inviteFault runs a row in scenarios that invitation must survive. It returns what failed; "": nothing.
 func inviteFault(t testing.TB, row *row.Row, c nodes.Config, seed uint64) string {
 	storms, crashed := storm(row, c, seed, false), crashes(row, c, seed)
 	for _, faults := range [][]chaos.Fault{storms.faults, crashed.faults} {

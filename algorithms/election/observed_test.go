@@ -81,7 +81,7 @@ func storm(row *row.Row, c nodes.Config, seed uint64, inside bool) scenario {
 	return s
 }
 
-// crashes returns a scenario in which nodes crash and come up again; several may be down at the same time.
+// crashes returns a scenario: nodes crash and restart, and several nodes may be down at the same time.
 // Messages may be doubled if the row's assumptions allow that.
 func crashes(row *row.Row, c nodes.Config, seed uint64) scenario {
 	s := storm(row, c, seed, true)

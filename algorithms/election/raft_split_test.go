@@ -48,7 +48,7 @@ func TestSplitVotesAreAsRareAsTheThesisSays(t *testing.T) {
 	}
 }
 
-// splitVotes counts split votes in elections of n nodes, of which s are up.
+// splitVotes counts split votes in elections with n nodes. s nodes are up.
 type splitVotes struct {
 	n, s             int
 	timeout, latency time.Duration

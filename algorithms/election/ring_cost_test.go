@@ -239,8 +239,8 @@ func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 	}
 }
 
-// itai-rodeh-async, in which only nodes that share the highest draw go on, takes O(N log N) messages on
-// average: at most 2N more than the mean of Chang-Roberts, N*H(N).
+// itai-rodeh-async takes O(N log N) messages on average: at most 2N more than the mean of Chang-Roberts,
+// N*H(N). After a round, only the nodes with the highest draw go on.
 func TestItaiRodehAsyncCostsOrderNLogN(t *testing.T) {
 	for _, n := range []int{2, 4, 9, 16, 32, 64} {
 		h := clusterByHand(t, &itaiRodehAsyncRow, nodes.Config{N: n}, rng(uint64(n)))

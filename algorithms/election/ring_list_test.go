@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// listByHand returns a cluster of ring-list in which some nodes are down, and all others suspect them.
+// listByHand returns a cluster of ring-list. The nodes of down have crashed, and all others suspect them.
 func listByHand(t testing.TB, c nodes.Config, down ...nodes.ID) *byHand {
 	h := clusterByHand(t, &ringListRow, c, rng(1))
 	for _, dead := range down {
@@ -199,7 +199,7 @@ func listTrial(t testing.TB, row *row.Row, announce string, seed uint64) *byHand
 	return h
 }
 
-// listFault says what is wrong at the end of a run in which some node campaigned; empty: nothing.
+// listFault returns what is wrong at the end of a run; "": nothing. Some node must have campaigned.
 func (h *byHand) listFault() string {
 	if h.wrong != "" || h.runaway {
 		return h.fault()

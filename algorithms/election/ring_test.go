@@ -64,7 +64,7 @@ func (h *byHand) highest() nodes.ID {
 	return nodes.ID(best)
 }
 
-// fault says what is wrong with a run, and with its end; empty: nothing.
+// fault returns what went wrong during a run or is wrong at its end; "": nothing.
 func (h *byHand) fault() string {
 	leader := h.agreed()
 	switch {

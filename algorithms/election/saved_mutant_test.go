@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Schemes that save too little or too late, or conclude too much from what was saved.
+// These mutants save too little, save too late, or trust saved state too much.
 type (
 	raftUnsaved     struct{ raft }
 	raftLate        struct{ raft }

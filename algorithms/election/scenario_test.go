@@ -173,7 +173,7 @@ func (o *outcome) last() (all []leadership.Belief) {
 	return all
 }
 
-// An option value that makes no sense is refused, and the error says what would be right. Empty: it is valid.
+// A wrong value of an option is an error, which says what would be right. says is empty for valid values.
 func TestOptionsAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		row           *row.Row

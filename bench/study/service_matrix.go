@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -271,6 +272,9 @@ func (l *ServiceLine) FaultTexts() (all []string) {
 	return all
 }
 
+// FaultText describes the faults of the line in one text, as matrix.csv has it.
+func (l *ServiceLine) FaultText() string { return cmp.Or(strings.Join(l.FaultTexts(), "; "), "none") }
+
 // Is reports whether a word selects the line: its number, or its service.
 func (l *ServiceLine) Is(word string) bool { return word == fmt.Sprint(l.Number) || word == l.Service }
 
@@ -356,7 +360,7 @@ func (c *ServiceCase) Silence() (least, most figure.Figure) {
 // TableRow returns the row of the case in matrix.csv.
 func (c *ServiceCase) TableRow() results.MatrixRow {
 	out := results.MatrixRow{Line: fmt.Sprint(c.Line.Number), Algorithm: c.Line.Text(),
-		Fault: strings.Join(append(c.Line.FaultTexts(), "none")[:max(1, len(c.Line.Faults))], "; "),
+		Fault: c.Line.FaultText(),
 		Kind:  "bench", May: c.Line.Strict, MayFenced: c.Line.Fenced, Shown: c.Strict(), Fenced: c.Fenced(),
 		Differs: c.Differs(), Runs: len(c.Runs), Why: c.Line.Why}
 	if c.Err != nil {
