@@ -59,13 +59,17 @@ func Check(r *Row) error {
 		return err
 	}
 	for _, run := range runs {
-		if run.Err != nil {
-			return fmt.Errorf("%s under random faults: %w", r.Name, run.Err)
+		wrong := run.Err
+		if wrong == nil && run.Wrong != "" {
+			wrong = errors.New(run.Wrong)
 		}
-		if run.Wrong != "" {
-			return fmt.Errorf("%s, %s, seed %d, under %s: %s", r.Name,
+		switch {
+		case wrong != nil && run.Options.Config.N == 0: // it could not be drawn
+			return fmt.Errorf("%s under random faults: %w", r.Name, wrong)
+		case wrong != nil:
+			return fmt.Errorf("%s, %s, seed %d, under %s: %w", r.Name,
 				english.Count(run.Options.Config.N, "node", "nodes"), run.Seed,
-				strings.Join(run.Options.FaultTexts(), "; "), run.Wrong)
+				strings.Join(run.Options.FaultTexts(), "; "), wrong)
 		}
 	}
 	return nil

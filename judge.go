@@ -28,8 +28,8 @@ type Recorded struct {
 // --format jsonl: a JSON object a line, an event each, in the order of time (docs/measures.md has the
 // columns). A missing event counts as one that did not happen; a history without marks counts as measured
 // from its first event to its last. Counts beside events, such as messages, are unknown, and so are a
-// register and an account without events: checks that need them are not made, and [Verdict.Findings] names
-// them.
+// register and an account without events, and how long a message may take: checks that need them are not
+// made, and [Verdict.Findings] names them.
 //
 // The error names the line that cannot be read. A broken promise is not an error, but a violated [Verdict].
 func Judge(from io.Reader, of Recorded) (*Verdict, error) {
@@ -40,8 +40,6 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := check.SettingOf(stack)
-	s.Real = !of.Virtual
 	var events []history.Event
 	keep := func(e history.Event) { events = append(events, e) }
 	has, err := results.ReadEvents(from, stack.Codec().Names(), keep)
@@ -57,15 +55,7 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 				"for the orchestrator", e.Node, stack.Total()-1, nodes.None)
 		}
 	}
-	s.Lacks = check.Lacks{Counts: true, Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
-		Account: !has[results.Cell{Kind: history.Exited, Column: "account"}]}
-	if s.Lacks.Account { // without an account, entries count as reading 0, and exits as writing 1
-		for i := range events {
-			if events[i].Kind == history.Exited {
-				events[i].Value = 1
-			}
-		}
-	}
+	s := settingOf(of, stack, events, has)
 	h := history.Header{Nodes: stack.Total(), StampError: int64(of.StampError)}
 	sections := check.Sections(h, s)
 	checks := check.New(sections, s)
@@ -75,6 +65,29 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	sections.Close(nil)
 	v := checks.Verdict()
 	return &v, nil
+}
+
+// settingOf returns the setting of a run that was recorded elsewhere. has tells which columns its events
+// have. Without an account, settingOf changes the events: entries count as reading 0, and exits as writing 1.
+func settingOf(of Recorded, stack *row.Stack, events []history.Event,
+	has map[results.Cell]bool) check.Setting {
+	s := check.SettingOf(stack)
+	if s.Real = !of.Virtual; s.Real {
+		s.Slack = check.SlackOf(s.Config.N)
+	}
+	if slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Suspected }) {
+		s.Detects, s.Unheard = true, false
+	}
+	s.Promise.Chance = of.Row.Exclusion().Chance
+	s.Lacks = check.Lacks{Counts: true, Delay: true,
+		Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
+		Account:  !has[results.Cell{Kind: history.Exited, Column: "account"}]}
+	for i := range events {
+		if s.Lacks.Account && events[i].Kind == history.Exited {
+			events[i].Value = 1
+		}
+	}
+	return s
 }
 
 // marked returns the events of a history. If it has no marks, all of it counts as measured, and it ends at

@@ -157,6 +157,77 @@ func TestRowsAreRefused(t *testing.T) {
 	}
 }
 
+// A tired passes a token around, and panics when its client leaves for the tenth time. A babbler answers its
+// own messages for ever.
+type (
+	tired struct {
+		has, wants bool
+		left       uint8
+	}
+	babbler struct{ greedy }
+	turn    struct{} // the token
+)
+
+func (t *tired) Start(env *nodes.Env) {
+	if env.Incarnation() == 0 && env.Self() == 0 {
+		t.has = true
+		t.pass(env)
+	}
+}
+
+func (t *tired) pass(env *nodes.Env) {
+	if !t.wants && env.N() > 1 {
+		t.has = false
+		env.Send(nodes.ID((int(env.Self())+1)%env.N()), turn{})
+	}
+}
+
+func (t *tired) Request(env *nodes.Env) {
+	if t.wants = true; t.has {
+		env.Grant()
+	}
+}
+
+func (t *tired) Release(env *nodes.Env) {
+	if t.left++; t.left == 10 {
+		panic("enough")
+	}
+	t.wants = false
+	t.pass(env)
+}
+
+func (t *tired) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	if _, ok := m.(turn); !ok || t.has {
+		return
+	}
+	if t.has = true; t.wants {
+		env.Grant()
+	} else {
+		t.pass(env)
+	}
+}
+
+func (b *babbler) Request(env *nodes.Env)                              { env.Send(env.Self(), ask{}) }
+func (b *babbler) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) { env.Send(env.Self(), ask{}) }
+
+// Check returns an error if a machine panics, with the run in which it did, or if it never comes to an end of
+// its messages to itself.
+func TestCheckOfPanics(t *testing.T) {
+	panics := func(nodes.Config) nodes.Machine { return &tired{} }
+	babbles := func(nodes.Config) nodes.Machine { return &babbler{} }
+	for says, makes := range map[string]func(nodes.Config) nodes.Machine{
+		`^greedy, \d+ nodes, seed \d+, under .*: node \d+ panicked after .*: enough`: panics,
+		`in its own node never end`: babbles,
+	} {
+		r := greedyRow
+		r.New, r.Circulates, r.Safe = makes, true, nodes.NoDuplication
+		r.Messages = append(slices.Clone(r.Messages), nodes.MessageKind{Zero: turn{}, Token: true})
+		if err := turnstile.Check(&r); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
+			t.Errorf("%v, want %s", err, says)
+		}
+	}
+}
+
 // A run that cannot be made is refused before it begins.
 func TestRunsAreRefused(t *testing.T) {
 	for says, run := range map[string]turnstile.Run{
@@ -185,6 +256,7 @@ func TestHistoriesAreRefused(t *testing.T) {
 		{`{"at_ns":1,"node":0,"event":"arrived"}`, `line 1: event: there is no event "arrived"`},
 		{`{"at_ns":1,"node":0,"event":"entered","colour":"red"}`, `line 1: there is no column "colour"`},
 		{`{"at_ns":1,"node":0,"event":"sent","kind":"letter"}`, `line 1: kind: the algorithm has no message "`},
+		{`{"at_ns":1,"node":0,"event":"elected","term":1}`, "line 1: leader is missing: an event elected has it"},
 		{first + "\n" + `{"at_ns":1,"node":0,"event":"exited"}`, "line 2: at_ns is 1, and was 2"},
 		{`{"trial":1,` + first[1:] + "\n" + `{"trial":2,` + first[1:], "line 2: trial is 2, and was 1"},
 	} {

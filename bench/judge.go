@@ -36,7 +36,7 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	s.Cost, s.CostKnown = cost, cost.Known()
 	s.Real, s.Asked = !j.Simulated, j.AsksProcess()
 	if s.Real {
-		s.Slack = unhurried + time.Duration(j.Config.N)*unhurriedPerNode
+		s.Slack = check.SlackOf(j.Config.N)
 	}
 	for _, short := range j.TooShort() {
 		s.NeverHolds |= nodes.Timing
@@ -70,13 +70,8 @@ func (j *Job) fills(s *check.Setting) bool {
 	return w.Load == workload.Saturated && s.Bounded && known && shortest > time.Duration(j.Config.N)*gap
 }
 
-// Allowances for real processes in the check of fairness: a process may wait for a CPU.
-const (
-	tolerance = 10 // factor by which the promised bypass may be exceeded
-	// Time until all nodes know of a request, on top of the latency of its messages.
-	unhurried        = time.Second
-	unhurriedPerNode = 10 * time.Millisecond
-)
+// tolerance is how many times the promised bypass may be exceeded by real processes, which wait for CPUs.
+const tolerance = 10
 
 // promise returns the bound on bypass by which the run is judged. A run may exceed the bound by a tolerance,
 // except a simulation without faults whose messages all take the same time and wait for no application.
@@ -84,7 +79,7 @@ func (j *Job) promise() check.Promise {
 	p := check.PromiseOf(j.Spec, j.Config, j.Longest())
 	switch {
 	case !j.Simulated:
-		p.Times, p.Slack = tolerance, unhurried+time.Duration(j.Config.N)*unhurriedPerNode
+		p.Times, p.Slack = tolerance, check.SlackOf(j.Config.N)
 	case !j.Even() || j.Faulty():
 		p.Times = tolerance
 	}

@@ -145,7 +145,7 @@ func inHandler(simulates string) string {
 	return ""
 }
 
-// A Tried is the outcome of a trial that was made alone.
+// A Tried is the outcome of a single trial, without the record of a run.
 type Tried struct {
 	Verdict  check.Verdict
 	Measures *measure.Measures

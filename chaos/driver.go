@@ -40,6 +40,7 @@ type fault struct {
 	parted  [][2]int      // pairs of servers that the fault keeps apart
 	turn    int64         // for a slow fault: when its victims stop or go on next
 	stands  bool          // for a slow fault: its victims are stopped
+	sought  int64         // when the driver first looked in vain for the leader to hit; 0: never
 }
 
 // state is the progress of a fault.
@@ -184,10 +185,16 @@ func (d *Driver) arm(f *fault) error {
 	case f.Timed():
 		f.shared.begin(start, d.end(f, start))
 	case leader != nodes.None:
+		from := start
+		if now := d.cluster.Now(); now > start+lookAgain { // the leader became known late
+			from = now + int64(ahead)
+		}
+		f.sought = 0
 		f.shared.claim.Store(uint64(leader) + 1)
-		f.shared.begin(start, d.end(f, start))
+		f.shared.begin(from, d.end(f, from))
 	case d.apart:
 		f.state = planned // the next step looks again for a leader
+		d.seeks(f)
 	default:
 		f.shared.armed.Store(max(first, start))
 	}
@@ -501,13 +508,15 @@ func (d *Driver) End() error {
 
 // Pending reports whether a fault is in force or may still begin. Unless untimed is set, it counts only
 // faults that time alone begins or heals: others may last forever, and so would a run that ends by entries.
+// So would one whose fault looks for a leader in vain for ever.
 func (d *Driver) Pending(untimed bool) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
+		soon := untimed || f.sought == 0 || d.cluster.Now() < f.sought+mostSearch
 		switch f.state {
 		case planned, announced:
-			return true
+			return soon
 		case armed:
-			return untimed || f.shared.from.Load() != 0
+			return untimed || f.shared.from.Load() != 0 && soon
 		}
 		return f.state == inForce && (untimed || f.shared.to.Load() != never)
 	})

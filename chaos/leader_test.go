@@ -137,3 +137,62 @@ func TestElectorsHaveNoCriticalSection(t *testing.T) {
 		}
 	}
 }
+
+// Where hosts share no memory, a fault of the leader looks for it. It begins once there is a leader, and then
+// lasts as long as planned. If it looks in vain for long, it does not count as pending.
+func TestFaultOfTheLeaderLooksForIt(t *testing.T) {
+	c := &fake{down: map[nodes.ID]bool{}}
+	d := begun(t, electors(t), c, 0, "pause: leader, at: 10ms, for: 500ms")
+	d.Apart()
+	at := func(ms int64) {
+		t.Helper()
+		c.now = ms * 1e6
+		if err := d.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at(11); !d.Pending(false) {
+		t.Error("a fault that looks for the leader is not pending")
+	}
+	at(800)
+	d.Watch(&port.Hook{At: c.now, Node: 2, What: port.OnLead})
+	at(801)
+	at(803)
+	if len(c.began) != 1 || c.began[0].Victim != 2 || c.began[0].At < 800e6 {
+		t.Errorf("it began as %+v", c.began)
+	}
+	if at(1300); len(d.InForce()) != 1 {
+		t.Errorf("in force is %v: %v", d.InForce(), c.did)
+	}
+	if at(1310); len(d.InForce()) > 0 {
+		t.Errorf("in force is %v: %v", d.InForce(), c.did)
+	}
+
+	c = &fake{down: map[nodes.ID]bool{}}
+	d = begun(t, electors(t), c, 0, "pause: leader, at: 10ms, for: 500ms")
+	d.Apart()
+	at(11)
+	if at(31_000); d.Pending(false) || !d.Pending(true) {
+		t.Error("a fault that has looked for a leader for 31 s keeps the run waiting")
+	}
+}
+
+// Hosts without shared memory refuse faults for which they would have to count together.
+func TestFaultsOfHostsApart(t *testing.T) {
+	for text, want := range map[string]string{
+		"loss: 100%, nth: 3":         "cannot count messages together",
+		"pause: 1, when: any enters": "cannot tell each other that the moment has come",
+		"pause: leader, for: 1s":     "",
+		"loss: 10%, at: 1s, for: 1s": "",
+		"kill: 1, at: 1s":            "",
+	} {
+		f, err := ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckApart([]Fault{f}); want == "" && err != nil ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -102,14 +103,22 @@ func SkewsServers(faults []Fault) bool {
 // stopsServers reports whether the fault stops or kills servers while it is in force.
 func (f *Fault) stopsServers() bool { return f.ofServers() && (f.kind().Downs || f.kind().Stops) }
 
-// lookAgain is the time between two searches for the leading server, in nanoseconds.
-const lookAgain = int64(20e6)
+// The time between two searches for the leading server, and for how long such searches keep a run from
+// counting as stalled, in nanoseconds.
+const (
+	lookAgain  = int64(20e6)
+	mostSearch = int64(30e9)
+)
+
+// seeks notes that a fault has looked for a leader in vain.
+func (d *Driver) seeks(f *fault) { f.sought = cmp.Or(f.sought, d.cluster.Now()) }
 
 // triedLater puts off a fault if err says that no server leads now, and reports whether it did.
 func (d *Driver) triedLater(f *fault, err error) bool {
 	if !errors.Is(err, effect.ErrNobodyLeads) {
 		return false
 	}
+	d.seeks(f)
 	at := d.cluster.Now() + lookAgain
 	f.shared.begin(at, d.end(f, at))
 	return true

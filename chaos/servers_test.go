@@ -124,6 +124,9 @@ func TestAFaultWaitsForAServerToLead(t *testing.T) {
 	if got := c.until(t, d, 1300*time.Millisecond); len(got) > 0 || d.Progress()[0].State != ToCome {
 		t.Fatalf("while none leads it did %q: %s", got, d.Progress()[0].State)
 	}
+	if !d.Pending(false) {
+		t.Error("a fault that looks for the leading server is not pending")
+	}
 	c.silent = errors.New("nobody answers")
 	if got := c.until(t, d, 1400*time.Millisecond); len(got) > 0 || d.Progress()[0].State != ToCome {
 		t.Fatalf("while no server answers it did %q: %s", got, d.Progress()[0].State)
@@ -139,7 +142,10 @@ func TestAFaultWaitsForAServerToLead(t *testing.T) {
 	}
 	d, c = staged(t, "kill: server leader, at: 1s, for: 500ms")
 	c.leader = -1
-	c.until(t, d, 2*time.Second)
+	c.until(t, d, 40*time.Second)
+	if d.Pending(false) {
+		t.Error("a fault that has looked for the leading server for 39 s keeps the run waiting")
+	}
 	if err := d.End(); err != nil || len(c.did) > 0 || d.Progress()[0].State != NeverBegan || d.Pending(true) {
 		t.Errorf("with no leader to the end it did %q, %v: %s", c.did, err, d.Progress()[0].State)
 	}

@@ -143,7 +143,7 @@ func (s *faultState) disarm() {
 	}
 }
 
-// victim returns the node that fired the fault, or None.
+// victim returns the node that has claimed the fault, which hits it, or None.
 func (s *faultState) victim() nodes.ID { return nodes.ID(s.claim.Load()) - 1 }
 
 // lead notes that a client has declared itself leader in a term, at a time.
@@ -189,11 +189,16 @@ func (b *SharedState) clear() {
 
 // CheckApart returns an error if hosts without shared memory cannot carry out one of the faults. There, each
 // host has a SharedState of its own, which follows that of the orchestrator some milliseconds later. So a
-// fault that waits for a moment at a node would be fired once on each host.
+// fault that waits for a moment at a node would be fired once on each host, and each host would count the
+// messages of its own.
 func CheckApart(faults []Fault) error {
 	for i := range faults {
 		f := &faults[i]
-		if f.Timed() || f.target().Word == "leader" && f.When.IsZero() {
+		switch {
+		case f.OfLinks() && f.Nth > 0:
+			return errors.New(f.String() +
+				": hosts without shared memory cannot count messages together: leave out nth")
+		case f.Timed(), f.target().Word == "leader" && f.When.IsZero():
 			continue
 		}
 		return errors.New(f.String() + ": hosts without shared memory cannot tell each other that the moment has " +

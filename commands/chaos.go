@@ -37,7 +37,8 @@ run that fails is shrunk to the fewest faults with which it still fails.
 Then come runs without faults, drawn from a grid of all sound algorithms, 1 to 64 nodes, latencies up to 2 s,
 holds up to 1.5 s and all loads. None may be violated, or inconclusive unless that was announced before the
 run. Then real runs of mutual exclusion are compared with simulated ones, under one fault and with one
-request at a time: the verdicts and the messages must be the same.
+request at a time: the verdicts must be the same and, without timers or circulating messages, the messages
+too.
 
 The last line sums up, with the runs that are inconclusive, and the algorithms known to be broken that were
 not caught.

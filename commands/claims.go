@@ -70,9 +70,10 @@ const claimsHelp = `Run the experiments that check the claims of five lecture te
 election.
 
 A claim is named by the letter of its text and a number, as in J27. Without names and flags, all claims are
-listed, each with its verdict. A named claim is run on virtual time with fixed seeds, so that its figures are
-the same each time; they are compared with docs/claims.yaml. For each named claim the command prints what the
-text says, what was observed, and the lines of output on which the verdict rests.
+listed, each with its verdict. Most named claims are run on virtual time with fixed seeds, so that their
+figures are the same each time, and some with processes. Figures are compared with docs/claims.yaml. For each
+named claim the command prints what the text says, what was observed, and the lines of output on which the
+verdict rests.
 
 Exit status: 0 all claims are as said, 1 one is not, 2 no claim was shown or interrupted, 64 bad usage.`
 

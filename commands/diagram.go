@@ -33,7 +33,7 @@ violations.
 --save writes it. A picture too crowded to read is refused, with a window of time that can be drawn.
 
 A simulated run is made again, so that all of its messages are known. A real run stores the latest messages of
-each node, and those before a violation; bench --trace keeps all.
+each node, and those before a violation; bench --trace keeps up to a million of each.
 
 Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
 

@@ -105,9 +105,9 @@ func (c *listCall) run(_ context.Context, a *app) error {
 		}
 		return terminal.PrintJSON(w, list)
 	case c.markdown:
-		writeMarkdown(w, "| `--algo` | aliases | family | messages per entry | safety rests on | source |",
+		writeMarkdown(w, "| `--algo` | aliases | family | messages per entry | safety assumes | source |",
 			c.rowsOf(false), func(row *spec) []any { return []any{row.CostOf(c.Config).Formula} })
-		writeMarkdown(w, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |",
+		writeMarkdown(w, "\n| `--scheme` | aliases | family | elects | one leader assumes | source |",
 			c.rowsOf(true), electsWhom)
 	case len(names) > 0:
 		kindOf(rows[0]).describe(w, rows[0], c.Config)

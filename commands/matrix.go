@@ -48,8 +48,8 @@ that a resource with fence numbers accepts. With --runs 3 each line has three ru
 table says how many show each outcome. Started again, it makes only the runs that its set lacks.
 
 With --failover it measures how long it takes until the next client enters, or another node
-leads, after a fault: the holder or leader is killed, stands still or is cut off, or the
-leading server is killed. The table failover.csv in the folder of the set has the medians of
+leads, after a fault: the holder or leader is killed, stands still or is cut off, or the leading
+server is killed or cut off. The table failover.csv in the folder of the set has the medians of
 10 runs with intervals, by service and ttl. It, too, makes only the runs that its set lacks.`
 
 const matrixExample = `  orchestrator matrix
@@ -236,6 +236,8 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	for _, cell := range cells {
 		r := cell.Wrong()
 		switch {
+		case len(cell.Runs) == 0: // the user interrupted it
+			t.left++
 		case r != nil && cell.Differs():
 			t.differ++
 		case cell.NotHit():
@@ -415,7 +417,7 @@ func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
 			}
 			judged := r.Runs - r.Inconclusive
 			t.Add(slices.Concat([]any{r.Fault, r.May, r.Shown, share(judged-r.Broke, judged),
-				share(r.Recovered, r.Runs-r.Unhit)}, kind.line(r), []any{differs})...)
+				share(r.Recovered, judged-r.Unhit)}, kind.line(r), []any{differs})...)
 		}
 		if len(its) > 0 {
 			t.Print(out)

@@ -137,9 +137,10 @@ it has seen (of leaders: of one term). L recovers, P starves some, B blocks all,
 together, ? shows nothing, - has no fences
 told: in how many entries the client was told that it had lost the lock. "0, 201 not": in none, and during 201
 another client entered before it was told
-nobody for: the longest time without an entry or, of leaders, without one; of several runs the shortest and
-the longest such time. refused: tries, and those of them while nobody was inside. bytes: between clients and
-servers, for an entry. X 2 of 3: so many of the runs show it; told, refused and bytes are those of one of them
+nobody for: the longest time without an entry or, of leaders, all time without one; of several runs the
+shortest and the longest. refused: tries, and those of them while nobody was inside. bytes: between clients
+and servers, for an entry. X 2 of 3: so many of the runs show it; told, refused and bytes are those of one of
+them
 
 `)
 	for _, c := range cases {

@@ -3,11 +3,13 @@ package commands
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench/service"
 	"turnstile/bench/study"
 	"turnstile/chaos"
@@ -174,5 +176,30 @@ func TestCellsAreGo(t *testing.T) {
 		"\tunder(unhit, \"why\", \"bridge\"),\n\n"
 	if out.String() != want {
 		t.Errorf("printed:\n%s\nand not:\n%s", out.String(), want)
+	}
+}
+
+// A cell without a run is not as expected, and an inconclusive run is not one that did not recover.
+func TestCellsWithoutEvidence(t *testing.T) {
+	central, err := (catalog.Table{}).Find("central")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := func(runs ...*study.Result) *study.Cell {
+		return &study.Cell{Spec: central, Plan: chaos.ScenariosOf(central)[0], Runs: runs,
+			May: row.FaultCell{May: row.Recovers}}
+	}
+	var out strings.Builder
+	a := &app{stdout: &output{Writer: &out}}
+	(&matrixCall{}).printDiffering(a, []*study.Cell{cell(), cell(&study.Result{Shown: row.Recovers})})
+	if want := "2 cells: 1 as expected, 0 not, 1 not run.\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	out.Reset()
+	unsure := cell(&study.Result{})
+	printMatrix(&out, []*study.Cell{unsure}, []results.MatrixRow{{Fault: "one-way", May: "recovers", Runs: 1,
+		Inconclusive: 1}})
+	if !regexp.MustCompile(`(?m)^one-way +recovers +- +- `).MatchString(out.String()) {
+		t.Errorf("an inconclusive run is printed as\n%s", out.String())
 	}
 }

@@ -44,8 +44,8 @@ several times instead. FILE has the same settings as lists, and may have named p
   exclude:
     - {algo: lamport, nodes: 16}
 
-Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
-a file of the set cannot be read, 64 bad usage.`
+Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, under- or
+overloaded, interrupted, or a file of the set cannot be read, 64 bad usage.`
 
 const sweepMore = `Runs are made in rounds: one trial of each configuration, in an order that the seed draws.
 A machine that changes its speed then favours no configuration. Given again, the same command goes on with

@@ -201,10 +201,18 @@ func (n *Node) HandleInto(effects []Effect, in *Input) []Effect {
 	return effects
 }
 
+// mostNotices is how many notices between machines of a node may follow one input. More are taken for an
+// endless exchange.
+const mostNotices = 1 << 16
+
 // deliverPending delivers the notices between the machines of this node, before any other input: messages of
 // machines to themselves first, then the rest in order.
 func (n *Node) deliverPending() {
-	for len(n.pending) > 0 {
+	for count := 0; len(n.pending) > 0; count++ {
+		if count == mostNotices {
+			panic(fmt.Sprintf("node %d: the events that %T causes in its own node never end", n.id,
+				n.at(n.pending[0].instance).machine))
+		}
 		at := max(0, slices.IndexFunc(n.pending, func(p pending) bool { return p.op == OpSend }))
 		p := n.pending[at]
 		n.pending = slices.Delete(n.pending, at, at+1)

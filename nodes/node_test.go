@@ -219,6 +219,7 @@ func TestBrokenContractsPanic(t *testing.T) {
 	twice := func(env *Env, _ string) { env.Grant(); env.Grant() }
 	unlisted := func(env *Env, _ string) { env.Send(0, tyUnlisted{}) }
 	timer := func(env *Env, _ string) { env.SetTimer(Timer{Kind: 7}, 1, 1) }
+	echo := func(env *Env, _ string) { env.Send(1, tySelf{}) }
 	for name, test := range map[string]struct {
 		do   func(env *Env, event string)
 		in   []InputKind
@@ -232,6 +233,7 @@ func TestBrokenContractsPanic(t *testing.T) {
 		"a message not in the row":  {unlisted, []InputKind{Start}, "does not list"},
 		"a timer not in the row":    {timer, []InputKind{Start}, "sets a timer of kind 7, which the row"},
 		"an input that there isn't": {nil, []InputKind{99}, "no input is numbered 99"},
+		"messages without end":      {echo, []InputKind{Start}, "causes in its own node never end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -24,9 +24,10 @@ type Cell struct {
 var eventAt = slices.IndexFunc(eventColumns, func(c eventColumn) bool { return c.name == "event" })
 
 // ReadEvents calls do with each event of a history that an EventWriter wrote as JSON, one object per line.
-// kinds has the names of messages by their numbers. A missing column counts as zero. The error names a line,
-// and says what is wrong with it: a line must have at_ns, node and event, and no unknown column; times must
-// not decrease; and all events must be of one trial.
+// kinds has the names of messages by their numbers. A missing column counts as zero, and a missing clock as
+// one that jumped. The error names a line, and says what is wrong with it: a line must have at_ns, node and
+// event, the columns that say what its event is about, such as leader, and no unknown column; times must not
+// decrease; and all events must be of one trial.
 //
 // ReadEvents also returns which columns the events of each kind have.
 func ReadEvents(r io.Reader, kinds []string, do func(history.Event)) (map[Cell]bool, error) {
@@ -74,7 +75,11 @@ func parseEvent(text []byte, kinds []string, has map[Cell]bool) (e history.Event
 	for i := range eventColumns { // the kind comes first, since texts depend on it
 		c := &eventColumns[i]
 		cell, there := cells[c.name]
-		if !there {
+		switch {
+		case there:
+		case c.must && slices.Contains(c.of, e.Kind):
+			return e, 0, fmt.Errorf("%s is missing: an event %v has it", c.name, e.Kind)
+		default:
 			continue
 		}
 		left--
@@ -95,6 +100,9 @@ func parseEvent(text []byte, kinds []string, has map[Cell]bool) (e history.Event
 		if err != nil {
 			return e, 0, fmt.Errorf("%s: %w", c.name, err)
 		}
+	}
+	if e.Kind == history.ClockBound && cells["clock"] == nil {
+		e.Fence = history.NoClock
 	}
 	if left > 0 {
 		for name := range cells {

@@ -93,6 +93,7 @@ type eventColumn struct {
 	number *number
 	text   func(e eventOf) string // consists of letters, digits and underscores, with spaces between words
 	free   bool                   // the text may contain any characters, since users choose it
+	must   bool                   // reading an event of one of these kinds needs the column
 	// parse sets the field of the event from the text; nil: reading a history does not need the column.
 	parse func(e *history.Event, kinds []string, text string) error
 }
@@ -165,20 +166,21 @@ var eventColumns = []eventColumn{
 	{name: "fence", number: fence},
 	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},
 	{name: "refused", number: count},
-	{name: "kind", of: kinds(history.Sent), text: message, parse: parseMessage},
+	{name: "kind", of: kinds(history.Sent), must: true, text: message, parse: parseMessage},
 	{name: "term", of: kinds(history.Elected), number: value},
-	{name: "leader", of: kinds(history.Elected), number: leader},
-	{name: "suspect", of: kinds(history.Suspected, history.Trusted), number: count},
+	{name: "leader", of: kinds(history.Elected), must: true, number: leader},
+	{name: "suspect", of: kinds(history.Suspected, history.Trusted), must: true, number: count},
 	{name: "restarts", of: kinds(history.Restarted), number: count},
 	{name: "in_doubt", number: count},
-	{name: "mark", of: kinds(history.Marked), text: countName, parse: parseCount},
+	{name: "mark", of: kinds(history.Marked), must: true, text: countName, parse: parseCount},
 	{name: "gauge", of: kinds(history.Gauged), text: countName, parse: parseCount},
 	{name: "value", of: kinds(history.Gauged), number: value},
 	{name: "requester", of: kinds(history.Settled), number: count},
 	{name: "messages", number: value},
 	{name: "dropped", of: kinds(history.Counted), number: fence},
-	{name: "process", of: kinds(history.Paused, history.Resumed), text: process, parse: parseProcess},
-	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), number: count},
+	{name: "process", of: kinds(history.Paused, history.Resumed), must: true, text: process,
+		parse: parseProcess},
+	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), must: true, number: count},
 	{name: "victim", number: victim},
 	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
 	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
@@ -189,7 +191,7 @@ var eventColumns = []eventColumn{
 	{name: "last_before", of: kinds(history.LinkBegan, history.MulticastBegan), number: fence},
 	{name: "servers_hit", text: serversHit, parse: parseServers},
 	{name: "tried_ns", of: kinds(history.TryRefused), number: value},
-	{name: "of_node", of: kinds(history.ClockBound), number: count},
+	{name: "of_node", of: kinds(history.ClockBound), must: true, number: count},
 	{name: "errs_ns", of: kinds(history.ClockBound), number: value},
 	{name: "errs_on_host_ns", of: kinds(history.ClockBound), number: entry},
 	{name: "clock", number: fence},

@@ -131,6 +131,27 @@ func TestEventsAsJSON(t *testing.T) {
 	}
 }
 
+// What was written is read again as the same events.
+func TestEventsAreReadAgain(t *testing.T) {
+	var b bytes.Buffer
+	kinds := []string{"request", "reply"}
+	printEvents(t, NewEventWriter(&b, true, kinds))
+	next := 0
+	_, err := ReadEvents(&b, kinds, func(got history.Event) {
+		want := printedEvents[next].Event
+		want.At, want.Node, want.Instance = int64(next)*5, nodes.ID(next%3-1), uint16(next%2)
+		if want.Kind == history.Sent || want.Kind == history.Breached {
+			want.Value = 0 // it tells this test whether the event has a text
+		}
+		if next++; got != want {
+			t.Errorf("read %+v, want %+v", got, want)
+		}
+	})
+	if err != nil || next != len(printedEvents) {
+		t.Errorf("%d of %d events, %v", next, len(printedEvents), err)
+	}
+}
+
 func TestEventsAsCSV(t *testing.T) {
 	var b bytes.Buffer
 	want := printEvents(t, NewEventWriter(&b, false, []string{"request", "reply"}))

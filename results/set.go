@@ -326,24 +326,27 @@ func (f *Folder) writtenAt() time.Time {
 	return time.Time{}
 }
 
-// noRun returns the error about an unknown run, which names similar or recent runs.
+// noRun returns the error about an unknown run, which names a similar run or set, and recent runs.
 func noRun(root, ref string, runs []*Folder) error {
-	if len(runs) == 0 {
+	switch {
+	case strings.HasSuffix(ref, ArchiveSuffix) && !exists(ref) && !exists(filepath.Join(root, ref)):
+		return fmt.Errorf("there is no archive %s", ref)
+	case len(runs) == 0:
 		return fmt.Errorf("there is no run %q: there are no runs below %s yet", ref, root)
 	}
-	best := slices.MinFunc(runs, func(a, b *Folder) int { return a.distance(ref) - b.distance(ref) })
-	hint := ""
-	if best.distance(ref) <= len(ref)/3 {
-		hint = fmt.Sprintf(" Did you mean %s?", best.Ref())
+	hint, nearest := "", len(ref)/3+1
+	for _, f := range runs {
+		set, _, _ := strings.Cut(f.Ref(), "/")
+		for _, like := range []struct{ name, meant string }{{f.Ref(), f.Ref()}, {f.Name(), f.Ref()},
+			{set, "the set " + set}} {
+			if d := suggest.Distance(ref, like.name); d < nearest {
+				hint, nearest = fmt.Sprintf(" Did you mean %s?", like.meant), d
+			}
+		}
 	}
 	const few = 5
 	return fmt.Errorf("there is no run %q below %s.%s The newest are %s",
 		ref, root, hint, refs(runs[:min(few, len(runs))]))
-}
-
-// distance returns how many letters of ref must be changed to make it a name of f.
-func (f *Folder) distance(ref string) int {
-	return min(suggest.Distance(ref, f.Name()), suggest.Distance(ref, f.Ref()))
 }
 
 func refs(runs []*Folder) string {

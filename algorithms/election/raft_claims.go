@@ -110,8 +110,8 @@ func allBut(up func(n int) int) func(nodes.Config) []nodes.ID {
 
 // splitVote returns the probability of a split vote if s of n servers are up and a message takes a share l
 // of the range of timeouts. Servers that time out within l of the first stand too, and all others vote for
-// the first. The first lacks a majority if at least s - n/2 others stand: as probable as that at least so
-// many of s uniform draws are below l.
+// the first. The first lacks a majority if at least s - n/2 others stand. That has the probability that at
+// least so many of s uniform draws are below l.
 func splitVote(n, s int, l float64) (p float64) {
 	for j := s - n/2; j <= s; j++ {
 		p += choose(s, j) * math.Pow(l, float64(j)) * math.Pow(1-l, float64(s-j))

@@ -52,8 +52,8 @@ func petersonSpec(name string, client func(nodes.Config) *peterson) nodes.Spec {
 var petersonExclusion = &row.Exclusion{
 	Cost: func(c nodes.Config) row.Cost {
 		least, most := 10*matches(c, 0), 10*matches(c, nodes.ID(c.N-1))
-		cost := always("10 log2 N, plus 2 for each repeated read", row.Between(float64(least), float64(most)),
-			row.Unbounded(2))
+		cost := always("(8 to 10) log2 N, plus 2 for each repeated read",
+			row.Between(float64(least), float64(most)), row.Unbounded(2))
 		// A client that reads that the other side is the last need not read whether that side is interested.
 		cost.Saturated = row.Unbounded(float64(least) / 10 * 8)
 		cost.Any = cost.Saturated

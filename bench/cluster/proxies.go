@@ -672,7 +672,7 @@ func (l *line) note(c chunk, r *rule, f *flow) {
 		return
 	}
 	l.answered.Store(int64(time.Since(begun)))
-	if len(r.answers) == 0 || !l.asked.Swap(false) {
+	if !l.asked.Swap(false) || len(r.answers) == 0 {
 		return
 	}
 	for _, loss := range r.answers {

@@ -320,6 +320,35 @@ func TestProxiesRefuse(t *testing.T) {
 	p.must(t).inForce(1)
 }
 
+// What a server sends without being asked is no answer, even if it has answered before the fault began.
+func TestAPushIsNoAnswer(t *testing.T) {
+	p, pushes := launchProxies(t), make(chan string)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(); close(pushes) })
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		go io.Copy(conn, conn)
+		for line := range pushes {
+			io.WriteString(conn, line+"\n")
+		}
+	}()
+	c := call(t, p.must(t).add("a", l.Addr().String()))
+	c.exchange("watch")
+	p.must(t).begin(ConnectionFault{Number: 1, Names: []string{"a"},
+		Answer: &AnswerFault{Nth: 1, Of: map[string]string{"a": "0"}}})
+	pushes <- "news"
+	c.hear("news")
+	c.say("what")
+	c.silent()
+}
+
 // Proxies know which of several servers a client heard from last.
 func TestProxiesKnowWhoAnsweredLast(t *testing.T) {
 	p := launchProxies(t)

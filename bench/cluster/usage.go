@@ -18,6 +18,7 @@ type Usage struct {
 	own    time.Duration // CPU time of this process and the nodes
 	broker time.Duration // CPU time of the processes that carry the messages
 	known  bool          // own and broker are known
+	ended  int           // how many processes have ended whose children AddChildren could not read
 	cpus   int           // number of CPUs of other machines, whose ticks Add has added to all
 }
 
@@ -86,7 +87,7 @@ func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 	if quota > 0 {
 		limit = min(n, quota)
 	}
-	if s.OwnKnown = u.known && earlier.known; s.OwnKnown {
+	if s.OwnKnown = u.known && earlier.known && u.ended == earlier.ended; s.OwnKnown {
 		s.BrokerCPU = (u.broker - earlier.broker).Seconds() / took.Seconds()
 		s.Broker = s.BrokerCPU / limit
 		s.Own = (u.own - earlier.own).Seconds() / took.Seconds() / limit
@@ -140,14 +141,24 @@ func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 }
 
 // AddChildren adds the CPU time of child processes that the processes of a run have started, from /proc, in
-// units of 10 ms. A child that has ended counts once its parent has waited for it.
+// units of 10 ms. A child that has ended counts once its parent has waited for it. The time of children is
+// unknown if their parent runs on another host, or has ended since an earlier reading.
 func (u *Usage) AddChildren(brokers, nodes []Process) {
 	all := readProcesses()
 	add := func(of []Process, to *time.Duration) {
 		for _, p := range of {
-			if has, is := p.(interface{ Pid() int }); is && has.Pid() != 0 {
-				*to += all.beneath(has.Pid())
+			has, is := p.(interface{ Pid() int })
+			select {
+			case <-p.Ended():
+				u.ended++
+				continue
+			default:
 			}
+			if !is || has.Pid() == 0 {
+				u.known = false
+				continue
+			}
+			*to += all.beneath(has.Pid())
 		}
 	}
 	add(brokers, &u.broker)

@@ -32,9 +32,9 @@ func TestShares(t *testing.T) {
 	} {
 		at := time.Now()
 		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-		before := Usage{at, ticks{1000, 5000}, seconds(100), seconds(50), true, 0}
+		before := Usage{at, ticks{1000, 5000}, seconds(100), seconds(50), true, 0, 0}
 		after := Usage{at.Add(10 * time.Second), ticks{1000 + test.busy, 9000}, seconds(100 + test.own),
-			seconds(50 + test.broker), true, 0}
+			seconds(50 + test.broker), true, 0, 0}
 		got := after.since(before, 4, test.quota)
 		for _, x := range [][2]float64{{got.Own, test.want.Own}, {got.Broker, test.want.Broker},
 			{got.Others, test.want.Others}, {got.Busy, test.want.Busy}, {got.BrokerCPU, test.want.BrokerCPU}} {
@@ -52,12 +52,13 @@ func TestSharesUnknown(t *testing.T) {
 		before, after Usage
 		all, own      bool
 	}{
-		"no time has passed": {Usage{at, ticks{1, 2}, 0, 0, true, 0}, Usage{at, ticks{2, 3}, 0, 0, true, 0},
+		"no time has passed": {Usage{at, ticks{1, 2}, 0, 0, true, 0, 0}, Usage{at, ticks{2, 3}, 0, 0, true, 0, 0},
 			false, false},
-		"no tick has passed": {Usage{at, ticks{1, 2}, 0, 0, true, 0}, Usage{at.Add(1), ticks{1, 2}, 0, 0, true, 0},
+		"no tick has passed": {Usage{at, ticks{1, 2}, 0, 0, true, 0, 0},
+			Usage{at.Add(1), ticks{1, 2}, 0, 0, true, 0, 0},
 			false, true},
-		"a process could not be read": {Usage{at, ticks{1, 2}, 0, 0, true, 0},
-			Usage{at.Add(1), ticks{2, 3}, 0, 0, false, 0}, true, false},
+		"a process could not be read": {Usage{at, ticks{1, 2}, 0, 0, true, 0, 0},
+			Usage{at.Add(1), ticks{2, 3}, 0, 0, false, 0, 0}, true, false},
 	} {
 		if got := test.after.since(test.before, 4, 0); got.AllKnown != test.all || got.OwnKnown != test.own {
 			t.Errorf("%s: %+v", name, got)
@@ -124,6 +125,21 @@ func TestReadUsage(t *testing.T) {
 	}
 	if u := ReadUsage([]Process{idle}, []Process{p}); !u.known {
 		t.Errorf("what a process that has ended has spent is not known: %+v", u)
+	}
+	read := func(nodes ...Process) Usage {
+		u := ReadUsage([]Process{idle}, nodes)
+		u.AddChildren([]Process{idle}, nodes)
+		return u
+	}
+	one, two := read(), read(p)
+	if one.at = one.at.Add(-time.Second); !read().Since(one).OwnKnown {
+		t.Error("what the children of a running process have spent is not known")
+	}
+	if two.Since(one).OwnKnown {
+		t.Error("what the children of a process that has ended have spent seems to be known")
+	}
+	if two.at = two.at.Add(-time.Second); !read(p).Since(two).OwnKnown {
+		t.Error("what the children have spent since their parent ended before is not known")
 	}
 	if kb, ok := p.PeakResidentKB(); ok {
 		t.Errorf("a process that has ended has had %d KB", kb)

@@ -53,6 +53,7 @@ type Comparison struct {
 	Unmeasured []results.Column `json:"unmeasured"`
 
 	pairs []pair
+	alone [2][]*Group // by side: the groups of Alone
 }
 
 // A Column has the values of trials in one column of runs.csv.
@@ -187,6 +188,7 @@ func (c *Comparison) pair(s *selection, apart []string) error {
 		row := rows[where]
 		if i := slices.IndexFunc(row, func(trials []*Trial) bool { return trials == nil }); i >= 0 {
 			c.Alone = append(c.Alone, s.names[1-i]+": "+where)
+			c.alone[1-i] = append(c.alone[1-i], groupOf(s.names[1-i], where, row[1-i]))
 			continue
 		}
 		baseline := groupOf(s.names[0], where, row[0])

@@ -11,6 +11,7 @@ import (
 
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
+	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/nodes/foreign"
 	"turnstile/results"
@@ -73,12 +74,12 @@ func TestGroupsByAlgorithm(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"entries_per_s raymond worse", "entries_per_s suzuki-kasami better",
-		"entries_per_s maekawa ~ no difference is shown",
+		"entries_per_s maekawa ~ no significant difference",
 		"messages_per_entry raymond ~ all trials have the same figure",
 		"messages_per_entry suzuki-kasami ~ all trials have the same figure",
 		"messages_per_entry maekawa ~ all trials have the same figure",
 		"wait_us_p99 raymond worse", "wait_us_p99 suzuki-kasami better",
-		"wait_us_p99 maekawa ~ no difference is shown"}
+		"wait_us_p99 maekawa ~ no significant difference"}
 	if got := saysOf(c); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -266,6 +267,21 @@ func TestSides(t *testing.T) {
 	if c.Lines[0].Comparisons != 2 || !slices.Equal(c.Alone, []string{"lan: algorithm=c"}) ||
 		!slices.Equal(c.Unmeasured, []results.Column{"elect_us_p50"}) || c.Differ[0].Name != "latency" {
 		t.Errorf("%+v", c)
+	}
+	bad := func(t *Trial) { far(t); t.Verdict = "violated" }
+	wan.Trials = append(wan.Trials, sideOf("wan", maker{algorithm: "d", wait: 1, change: bad}).Trials...)
+	if c, err = Compare(Request{Metrics: []results.Column{"entries_per_s"}}, lan, wan); err != nil {
+		t.Fatal(err)
+	}
+	if outcome, says := c.Above(1, "100%"); outcome != check.Violated ||
+		!strings.Contains(says, "8 trials of algorithm=d: wan violated") {
+		t.Errorf("with violated trials of wan alone: %v, %s", outcome, says)
+	}
+	if c, err = Compare(Request{Metrics: []results.Column{"entries_per_s"}}, wan, lan); err != nil {
+		t.Fatal(err)
+	}
+	if outcome, says := c.Above(10, "1000%"); outcome != check.Inconclusive {
+		t.Errorf("with violated trials of the baseline alone: %v, %s", outcome, says)
 	}
 	for _, test := range []struct {
 		a, b Side

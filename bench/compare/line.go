@@ -39,9 +39,12 @@ type Line struct {
 	P           figure.Figure `csv:"p"`
 	PHolm       figure.Figure `csv:"p_holm"`
 	Comparisons int           `csv:"comparisons"` // number of comparisons that PHolm is corrected for
-	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: no difference is shown
-	Reason      string        `csv:"reason"`      // why no difference is shown
+	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: no significant difference
+	Reason      string        `csv:"reason"`      // why there is no statement about a difference
 }
+
+// NoDifference is the reason of a line whose trials are enough, but do not differ significantly.
+const NoDifference = "no significant difference"
 
 // The verdicts. Better and worse are for metrics with a preferred direction.
 const (
@@ -162,7 +165,7 @@ func linesOf(metric results.Column, pairs []pair) []Line {
 		case l.Difference == figure.Number(0) && l.DifferenceLow == l.DifferenceHigh:
 			l.Reason = "all trials have the same figure"
 		default:
-			l.Reason = "no difference is shown"
+			l.Reason = NoDifference
 		}
 	}
 	return lines

@@ -19,10 +19,7 @@ func (g *Group) Median(metric results.Column) (median, low, high figure.Figure, 
 // Most returns the greatest value of a metric in the group's valid trials; unknown: no trial has measured it.
 func (g *Group) Most(metric results.Column) (most figure.Figure) {
 	for _, f := range g.sample(metric).all {
-		x, _ := f.Value()
-		if y, known := most.Value(); !known || x > y || x == y && f.IsBound() {
-			most = f
-		}
+		most = figure.Max(most, f)
 	}
 	return most
 }

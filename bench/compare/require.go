@@ -143,20 +143,27 @@ func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 }
 
 // broken lists the groups with violated trials; unknown lists the reasons why other groups cannot be
-// compared.
+// compared. Groups that only one side has are not compared, but their violated trials count.
 func (c *Comparison) broken() (broken, unknown []string) {
-	for _, g := range c.Groups {
+	judge := func(g *Group, baseline, compared bool) {
 		name := strings.TrimPrefix(g.Where+": ", ": ") + g.Name
 		n := g.Others[check.Violated.String()]
-		baseline := slices.ContainsFunc(c.pairs, func(p pair) bool { return p.baseline == g })
 		says := fmt.Sprintf("%s of %s violated", english.Count(n, "trial", "trials"), name)
 		switch {
 		case n > 0 && !baseline:
 			broken = append(broken, says)
 		case n > 0:
 			unknown = append(unknown, says)
-		case g.Valid == 0:
+		case g.Valid == 0 && compared:
 			unknown = append(unknown, "no trial of "+name+" is valid")
+		}
+	}
+	for _, g := range c.Groups {
+		judge(g, slices.ContainsFunc(c.pairs, func(p pair) bool { return p.baseline == g }), true)
+	}
+	for side, groups := range c.alone {
+		for _, g := range groups {
+			judge(g, side == 0, false)
 		}
 	}
 	return broken, unknown

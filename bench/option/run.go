@@ -51,7 +51,7 @@ type Run struct {
 	Patience    time.Duration `yaml:"patience"`       // time without progress before a check for a stall
 	NATS        string        `yaml:"nats,omitempty"` // URL of a running server; empty: the run starts its own
 
-	Trace bool `yaml:"trace,omitempty"` // record all messages, not only the latest
+	Trace bool `yaml:"trace,omitempty"` // record up to a million messages of each node
 
 	// number of brokers that the run starts, with the nodes spread over them; 0: one, or one on each host
 	Brokers int  `yaml:"brokers,omitempty"`

@@ -350,8 +350,8 @@ var Table = []*Option{
 	{Name: "seed", Group: Running, Common: true, Usage: "seed of all that is random (default a fresh one)",
 		Of: func(r *Run) any { return &r.Seed }, Always: true, Says: silent},
 	{Name: "trace", Group: Running,
-		Usage: "record all messages, not only the latest, for diagram and export (docs/sets.md has what it " +
-			"costs)",
+		Usage: "record up to a million messages of each node, not only the latest, for diagram and export " +
+			"(docs/sets.md has what it costs)",
 		Of: func(r *Run) any { return &r.Trace }, Says: silent},
 	{Name: "patience", Group: Running, Real: true, Says: silent,
 		Usage: "how long nothing may move while somebody waits, before the run is looked at for a stall",

@@ -146,7 +146,7 @@ func (d *drawn) units(o *bench.Options, spec *row.Row) {
 
 // drawn draws random values for a case, one after another.
 type drawn struct {
-	known catalog.Table // the rows that may run beside the algorithms
+	known catalog.Table // the rows of detectors and electors that a drawn run may use
 	dice  chance.Dice
 	count uint64
 }

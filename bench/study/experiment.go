@@ -46,7 +46,7 @@ func byKind(rows []*row.Row) map[nodes.Kind][]*row.Row {
 // entryFigures computes for how long two clients were inside at once.
 func (c *Cell) entryFigures(out *results.MatrixRow) {
 	for _, r := range c.Runs {
-		out.OverlapUS = greater(out.OverlapUS, figure.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
+		out.OverlapUS = figure.Max(out.OverlapUS, figure.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
 	}
 }
 
@@ -54,7 +54,7 @@ func (c *Cell) entryFigures(out *results.MatrixRow) {
 func (c *Cell) leaderFigures(out *results.MatrixRow) {
 	for _, r := range c.Runs {
 		if r.Err == nil {
-			out.TwoLeadersUS = greater(out.TwoLeadersUS, figure.Number(float64(r.Leaders.TwoLeaders)/1e3))
+			out.TwoLeadersUS = figure.Max(out.TwoLeadersUS, figure.Number(float64(r.Leaders.TwoLeaders)/1e3))
 		}
 	}
 	out.AgreedS = c.median((*Result).agreed)

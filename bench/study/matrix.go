@@ -144,12 +144,13 @@ func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
 	return cells, ctx.Err()
 }
 
-// caseOf returns a run of a cell, by its number from 0. A run of processes that shows nothing is made again.
+// caseOf returns a run of a cell, by its number from 0. A run of processes that shows nothing is made again,
+// unless it broke a promise inside the model.
 func (m *Matrix) caseOf(c *Cell, number int) *Case {
 	j, err := bench.Resolve(m.Known, c.Options(m.Seed+uint64(number)), c.Spec, !m.Real)
 	one := &Case{Job: j, Err: err, Expect: c.expect}
 	one.Again = func(r *Result) *Case {
-		if m.Real && r.Shown == 0 {
+		if m.Real && r.Shown == 0 && r.violatedInside() == nil {
 			return one
 		}
 		return nil
@@ -252,7 +253,7 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	out.Waiting = strings.Trim(fmt.Sprint(tells.Verdict.Starved), "[]")
 	studyOf(c.Spec).figures(c, &out)
 	for _, f := range c.known((*Result).waitMax) {
-		out.WaitMaxS = greater(out.WaitMaxS, inSeconds(f))
+		out.WaitMaxS = figure.Max(out.WaitMaxS, inSeconds(f))
 	}
 	out.NextEntryS = c.median((*Result).nextEntry)
 	out.OldRateS = c.median(func(r *Result) figure.Figure { return r.Faults[len(r.Faults)-1].OldRateS })
@@ -306,7 +307,7 @@ func (r *Result) nextEntry() (longest figure.Figure) {
 		if f.Healed {
 			took = f.HealedNextEntryS
 		}
-		longest = greater(longest, took)
+		longest = figure.Max(longest, took)
 	}
 	return longest
 }
@@ -334,19 +335,10 @@ func (r *Result) agreed() figure.Figure {
 // waitMax returns the longest wait, in microseconds, during or after a fault.
 func (r *Result) waitMax() (longest figure.Figure) {
 	for i := range r.Faults {
-		longest = greater(greater(longest, r.Faults[i].WaitUS[measure.During].Max),
+		longest = figure.Max(figure.Max(longest, r.Faults[i].WaitUS[measure.During].Max),
 			r.Faults[i].WaitUS[measure.After].Max)
 	}
 	return longest
-}
-
-// greater returns the greater of two figures; an unknown figure is less than any other.
-func greater(a, b figure.Figure) figure.Figure {
-	x, known := a.Value()
-	if y, too := b.Value(); too && (!known || y > x) {
-		return b
-	}
-	return a
 }
 
 // per divides two figures. If one is unknown, so is the result.

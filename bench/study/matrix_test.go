@@ -30,6 +30,24 @@ var namesFault = regexp.MustCompile(`\((?:outside its model|blocked|a livelock):
 	`[a-zA-Z ,]+; ` +
 	`((cut|loss|delay|duplicate|reorder|bandwidth) .+|[a-z-]+ (broker )?[0-9].*|.*, which hit node \d+))\)`)
 
+// A run of processes that shows nothing is made again, but not one that broke a promise inside its model.
+func TestViolatedRunsAreKept(t *testing.T) {
+	spec, err := (catalog.Table{}).Find("bully")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := some(spec)
+	m.Real = true
+	of := m.caseOf(m.Cells()[0], 0)
+	broke := check.Verdict{Findings: []check.Finding{{Check: "winner", Outcome: check.Violated}}}
+	if again := of.Again(&Result{Job: of.Job, Verdict: broke}); again != nil {
+		t.Error("a run that broke a promise is made again")
+	}
+	if again := of.Again(&Result{Job: of.Job}); again == nil {
+		t.Error("a run that shows nothing is not made again")
+	}
+}
+
 // Under every plan, the outcome of each algorithm is one that its row expects.
 func TestRowsUnderAllPlans(t *testing.T) {
 	for _, spec := range soak.Few(catalog.Table{}.Rows()) {

@@ -47,7 +47,7 @@ type ServiceRun struct {
 	Says           string // why the run shows the outcome Strict
 	Folder         string // folder of the run
 	Row            results.Row
-	SilenceS       figure.Figure // longest time, in seconds, without an entry or, for electors, without a leader
+	SilenceS       figure.Figure // the longest time without an entry or, for electors, all time without a leader
 }
 
 // Resolve makes the jobs of the cases that have a service to run. An error names the line that is invalid.
@@ -111,7 +111,7 @@ func (r *ServiceRun) leadersShown(t *runs.Trial) {
 // numbers.
 func (r *ServiceRun) entriesShown(t *runs.Trial) {
 	for i := range t.Faults {
-		r.SilenceS = greater(r.SilenceS, t.Faults[i].SilenceS)
+		r.SilenceS = figure.Max(r.SilenceS, t.Faults[i].SilenceS)
 	}
 	accepted, known := t.Row.ViolationsFenced.Value()
 	switch {
@@ -352,7 +352,7 @@ func (c *ServiceCase) Silence() (least, most figure.Figure) {
 		if low, is := least.Value(); known && (!is || x < low) {
 			least = r.SilenceS
 		}
-		most = greater(most, r.SilenceS)
+		most = figure.Max(most, r.SilenceS)
 	}
 	return least, most
 }
@@ -381,10 +381,10 @@ func (c *ServiceCase) TableRow() results.MatrixRow {
 		default:
 			out.Inconclusive++
 		}
-		out.Violations = greater(out.Violations, r.Row.Violations)
-		out.ViolationsFenced = greater(out.ViolationsFenced, r.Row.ViolationsFenced)
-		out.OverlapUS = greater(out.OverlapUS, r.Row.OverlapUS)
-		out.TwoLeadersUS = greater(out.TwoLeadersUS, r.Row.TwoLeadersUS)
+		out.Violations = figure.Max(out.Violations, r.Row.Violations)
+		out.ViolationsFenced = figure.Max(out.ViolationsFenced, r.Row.ViolationsFenced)
+		out.OverlapUS = figure.Max(out.OverlapUS, r.Row.OverlapUS)
+		out.TwoLeadersUS = figure.Max(out.TwoLeadersUS, r.Row.TwoLeadersUS)
 	}
 	out.SilenceMinS, out.SilenceMaxS = c.Silence()
 	if tells := c.Tells(); tells != nil {

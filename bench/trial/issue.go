@@ -90,12 +90,17 @@ func (t *Trial) issueOneByOne(m *meter) error {
 				t.Config.N))
 		}
 		r := t.Workload.Names(chance.Dice(t.Seed), id, drawn, len(t.Stack.Mutexes()))
+		life := t.nodes.lives[id].incarnation
 		if err := t.orders.give(host.Order{Do: host.Ask, Resource: r}, id); err != nil {
 			return err
 		}
-		after, err := t.settle(m, count)
-		if err != nil {
+		after, made, err := t.settle(m, count, id, life)
+		switch {
+		case err != nil:
 			return err
+		case !made:
+			count--
+			continue
 		}
 		if err := t.Settle(t.now(), id, after.sent-before.sent); err != nil {
 			return err
@@ -103,20 +108,25 @@ func (t *Trial) issueOneByOne(m *meter) error {
 	}
 }
 
-// settle waits until count requests are over and, unless messages circulate, the run is at rest.
-func (t *Trial) settle(m *meter, count uint64) (sums, error) {
+// settle waits until count requests are over and, unless messages circulate, the run is at rest. A node was
+// asked for the last one in its incarnation life; made is false if it has died before it made the request.
+func (t *Trial) settle(m *meter, count uint64, asked nodes.ID, life uint32) (s sums, made bool, err error) {
 	for turn := 0; ; turn++ {
+		died := !t.nodes.isUp(asked) || t.nodes.lives[asked].incarnation != life
 		s := t.watch.read()
+		if died && s.requests < count && !s.unknown {
+			return s, false, nil
+		}
 		if s.over() == count && !s.unknown {
 			if t.Stack.Circulates() {
-				return s, nil
+				return s, true, nil
 			}
 			if resting, err := t.resting(s); resting || err != nil {
-				return s, err
+				return s, true, err
 			}
 		}
 		if err := m.stallDetector.look(s, t.now()); err != nil {
-			return s, err
+			return s, false, err
 		}
 		switch {
 		case turn < 100: // a request takes tens of microseconds; a sleep would take a millisecond
@@ -124,7 +134,7 @@ func (t *Trial) settle(m *meter, count uint64) (sums, error) {
 			nap(20 * time.Microsecond)
 		default:
 			if err := t.nodes.wait(time.Millisecond); err != nil {
-				return s, err
+				return s, false, err
 			}
 		}
 	}
@@ -215,7 +225,13 @@ func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 		over = at != 0 || s.dead > 0 && tickets.Issued >= t.Entries
 	}
 	// If nodes have died, the last request may belong to a dead node, or never be made.
-	if s.dead > 0 && !over {
+	switch {
+	case s.dead == 0 || over:
+	case tickets.Issued >= t.Entries: // a node may have died between its ticket and its request
+		if over, err = t.idle(s); err != nil {
+			return 0, false, err
+		}
+	default:
 		over = !s.unknown && !s.open() && !t.faults.pending(false) && !t.nodes.anyoneRequests()
 	}
 	if over && at == 0 {

@@ -5,8 +5,8 @@
 //
 // # The control plane
 //
-// Each agent has one subject for orders (ts.host.NAME.order), which keeps their order. Each order has the
-// run, the start of the agent that it is for, and an increasing number; an order whose number was seen before
+// Each agent has one subject for orders (ts.host.NAME.order), which keeps their order. Each order names the
+// run and the incarnation of the agent, and has an increasing number; an order whose number was seen before
 // is refused. Events of processes come numbered, on a subject of the run and the host (ts.run.RUN.NAME).
 // Orchestrators find agents as micro services of NATS.
 //

@@ -56,6 +56,18 @@ func (f Figure) IsBound() bool { return f.state == atLeast }
 // Value returns the number, and whether it is known.
 func (f Figure) Value() (x float64, known bool) { return f.value, f.Known() }
 
+// Max returns the greater of two figures. An unknown figure is less than any other. If one is a lower bound,
+// so is the result, since the true number behind the bound may be the greater.
+func Max(f, g Figure) Figure {
+	switch {
+	case !f.Known():
+		return g
+	case !g.Known():
+		return f
+	}
+	return Figure{max(f.value, g.value), max(f.state, g.state)}
+}
+
 // Equal reports whether f and g are equal.
 func (f Figure) Equal(g Figure) bool { return f == g }
 

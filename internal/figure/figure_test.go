@@ -15,6 +15,11 @@ func TestFigures(t *testing.T) {
 		{AtLeast(12.5), ">12.5"},
 		{Ratio(1, 0), ""},
 		{Ratio(0, 5), "0"},
+		{Max(Figure{}, Number(3)), "3"},
+		{Max(Number(3), Figure{}), "3"},
+		{Max(Number(3), Number(4)), "4"},
+		{Max(AtLeast(3), Number(4)), ">4"},
+		{Max(Number(4), AtLeast(3)), ">4"},
 	} {
 		if c.f.String() != c.want {
 			t.Errorf("%#v prints as %q, not %q", c.f, c.f, c.want)

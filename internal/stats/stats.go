@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	moremath "github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
 
 	"turnstile/internal/figure"
@@ -70,8 +71,16 @@ func MedianOf(figures []figure.Figure) figure.Figure {
 //
 // H. B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically larger
 // than the other", Annals of Mathematical Statistics 18 (1), 1947.
-func MannWhitney(x, y []float64) float64 {
-	return min(1, benchmath.AssumeNothing.Compare(sampleOf(x), sampleOf(y)).P)
+func MannWhitney(x, y []float64) float64 { return min(1, 2*min(less(x, y), less(y, x))) }
+
+// less is MannWhitney for the one direction in which x is below y. Both directions are needed: with ties and
+// samples of different sizes, the distribution of the statistic is not symmetric.
+func less(x, y []float64) float64 {
+	test, err := moremath.MannWhitneyUTest(x, y, moremath.LocationLess)
+	if err != nil { // all values are equal, or a sample is empty
+		return 1
+	}
+	return test.P
 }
 
 // sampleOf copies a sample, since benchmath sorts it in place.

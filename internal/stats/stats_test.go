@@ -1,7 +1,9 @@
 package stats
 
 import (
+	"cmp"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -236,4 +238,51 @@ func TestMannWhitneyAtItsLimits(t *testing.T) {
 			t.Errorf("%v and %v: %v, not %v", test.x, test.y, got, test.want)
 		}
 	}
+}
+
+// With ties the test matches the share of all ways to split the values in two that differ as much, whichever
+// sample comes first.
+func TestMannWhitneyOfTies(t *testing.T) {
+	dice := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		x, y := sample(dice, 1+dice.IntN(5), 3), sample(dice, 1+dice.IntN(8), 3)
+		got, want := MannWhitney(x, y), splits(x, y)
+		if math.Abs(got-want) > 1e-9 || math.Abs(MannWhitney(y, x)-got) > 1e-9 {
+			t.Fatalf("p of %v and %v is %v, and %v the other way round, not %v", x, y, got, MannWhitney(y, x), want)
+		}
+	}
+	if p := MannWhitney([]float64{0, 0, 5, 6}, []float64{0, 0, 0, 0, 0, 0, 0, 4}); !near(p, 2*45.0/495) {
+		t.Errorf("p is %v", p)
+	}
+}
+
+// splits is MannWhitney by counting all splits of the values.
+func splits(x, y []float64) float64 {
+	all := slices.Concat(x, y)
+	statistic := func(in uint) (u float64) {
+		for i, a := range all {
+			for j, b := range all {
+				if in>>i&1 == 1 && in>>j&1 == 0 {
+					u += 1 + float64(cmp.Compare(a, b))
+				}
+			}
+		}
+		return u
+	}
+	is := statistic(1<<len(x) - 1)
+	var below, above, count float64
+	for in := range uint(1) << len(all) {
+		if bits.OnesCount(in) != len(x) {
+			continue
+		}
+		u := statistic(in)
+		count++
+		if u <= is {
+			below++
+		}
+		if u >= is {
+			above++
+		}
+	}
+	return min(1, 2*min(below, above)/count)
 }

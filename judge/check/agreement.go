@@ -42,6 +42,8 @@ func agreed(e *evidence) Finding {
 	const none = "the nodes do not agree on a leader at the end"
 	calm, had, needs := e.calmAtEnd(), e.quiet(), e.Patience()
 	switch {
+	case e.unlimited() && !e.saw(history.Endless):
+		return inconclusive(none + ", and it is unknown how long that may take").byRun().with(e.beliefs()...)
 	case had < needs && !e.saw(history.Endless):
 		after := "anything went wrong"
 		switch {
@@ -151,19 +153,23 @@ func (e *elected) undecided() (f Finding, is bool) {
 }
 
 // Patience returns the longest time that an election takes without faults. With timeouts it is the grace
-// period. A row without timeouts only waits for messages: at most 32 rounds, each of length Promise.Known.
+// period. A row without timeouts only waits for messages: at most 32 rounds, each of length Promise.Known, or
+// for ever if it is unknown how long a message may take.
 // Rings need N or N lg N messages; randomized rings need more than 32 rounds in one run of a million.
 func (s *Setting) Patience() time.Duration {
 	const rounds = 32
 	switch known := s.Promise.Known; {
 	case s.Grace > 0:
 		return s.Grace + s.Slack
-	case known > chance.Longest/rounds:
+	case s.unlimited() || known > chance.Longest/rounds:
 		return chance.Longest
 	default:
 		return rounds*known + s.Slack
 	}
 }
+
+// unlimited reports whether it is unknown how long an election may take.
+func (s *Setting) unlimited() bool { return s.Grace == 0 && s.Lacks.Delay }
 
 // A stretch is a part of the run, both ends included, in which nothing went wrong.
 type stretch struct{ leadership.Span }

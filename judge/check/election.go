@@ -290,6 +290,9 @@ func elections(e *evidence) Finding {
 	}
 	if len(lines) > 0 {
 		why := fmt.Sprintf("an election may need up to %v without further faults", about(e.Patience()))
+		if e.unlimited() {
+			why = "it is unknown how long an election may take"
+		}
 		if same == len(lines) {
 			why = "all took the same one for the leader again when it was back: keep it down for longer"
 			if e.Config.N == 1 {
@@ -496,7 +499,8 @@ func (e *elected) begunAtOnce(elections int) bool {
 }
 
 // lapse: a leader that cannot reach a majority, because of cuts or crashes, knows it within the time that its
-// row promises. Time in which it or others stand still is not judged.
+// row promises. Time in which it or others stand still is not judged. Nor is time after the run was told to
+// stop.
 func lapse(e *evidence) Finding {
 	if e.Lapse == 0 {
 		return notJudged("a leader without a majority may never know it")
@@ -505,10 +509,11 @@ func lapse(e *evidence) Finding {
 	judged := false
 	for i := range e.leaders.Beliefs {
 		b := &e.leaders.Beliefs[i]
-		if !b.Leads() {
+		until := min(b.To, e.leaders.End)
+		if !b.Leads() || b.From >= until {
 			continue
 		}
-		for _, alone := range e.minorityOf(b.Node, b.From, b.To) {
+		for _, alone := range e.minorityOf(b.Node, b.From, until) {
 			judged = true
 			if had := time.Duration(alone.to - alone.from); had > within {
 				f := violated("%s led for %v without a majority, and should know within %v", name(b.Node),

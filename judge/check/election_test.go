@@ -232,6 +232,9 @@ func minorities() []electionRun {
 			text: allElect(5, 0, 1) + cutOff + "360 0 elect -1 1\n900 1 heal"},
 		{name: "the others are down", setting: quorate, check: "lapse", as: Violated, says: "node 0 led for 300ms",
 			text: allElect(5, 0, 1) + "200 2 crash\n200 3 crash\n200 4 crash\n500 4 restart 1"},
+		{name: "the run was told to stop before it had to know", setting: quorate, check: "lapse", as: Valid,
+			says: "knew it within 150ms",
+			text: allElect(5, 0, 1) + "900 2 crash\n900 3 crash\n900 4 crash\n1400 0 elect -1 1"},
 		{name: "it promises nothing of the kind", text: allElect(5, 4, 0), check: "lapse", as: Valid,
 			says: "may never know"},
 	}

@@ -24,7 +24,11 @@ func exclusion(e *evidence) Finding {
 			kept = "no capacity was exceeded"
 		}
 		switch {
-		case e.fenced(r) && (r.Violations == 0 || !e.denies(r)):
+		case e.fenced(r) && e.Lacks.Account && r.Violations > 0:
+			return inconclusive("%s overlapped, and the history has no account: it does not say which writes the "+
+				"resource refused by their fence numbers", english.Count(r.Violations, "entry", "entries")).
+				with(e.story(r.First)...)
+		case e.fenced(r) && !e.Lacks.Account && (r.Violations == 0 || !e.denies(r)):
 			f := e.effective(r)
 			if f.Outcome != Valid {
 				return f

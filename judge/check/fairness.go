@@ -245,6 +245,8 @@ func fairness(e *evidence) Finding {
 		return valid("%s: the next client to enter is a matter of chance here", f.starvedText())
 	case len(f.starved) > 0:
 		return inconclusive("%s", f.starvedText()).with(fewOf(f.starvedLines(), len(f.starved))...)
+	case e.Lacks.Delay:
+		return notJudged("not judged: how long a message may take is unknown")
 	case is:
 		return broken
 	case f.judged == 0 && !p.Made:
@@ -305,7 +307,7 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 // for long enough to be known to all; nil: no such request.
 func (e *evidence) mostPassedOver() *PassedOver {
 	m := &e.fair.most
-	if m.Resource == nil {
+	if m.Resource == nil || e.Lacks.Delay {
 		return nil
 	}
 	return &PassedOver{Node: m.Node, Request: m.Entry, Times: m.times, Open: !m.Served()}

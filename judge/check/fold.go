@@ -79,6 +79,9 @@ type Setting struct {
 	Expected uint64  // entries that the run was to make in all; 0: a duration was given instead
 }
 
+// SlackOf returns how late n real processes may be, since they wait for processors.
+func SlackOf(n int) time.Duration { return time.Second + time.Duration(n)*10*time.Millisecond }
+
 // SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.
 func SettingOf(stack *row.Stack) Setting {
 	in := stack.Instances()[0]
@@ -232,6 +235,7 @@ type Lacks struct {
 	Counts   bool // counters of messages, which nodes keep in addition to events
 	Register bool // how many units the register counted at an entry
 	Account  bool // the values of the shared account
+	Delay    bool // how long a message may take
 }
 
 // Asked implements section.Observer.

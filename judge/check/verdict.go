@@ -99,8 +99,8 @@ type Verdict struct {
 	// EntriesInMinority counts entries of clients that could reach no majority because of cuts and crashes.
 	EntriesInMinority uint64 `json:"entries_in_minority,omitempty" yaml:"entries_in_minority,omitempty"`
 
-	// PassedOver is the measured request that most entries of others overtook after it was known to all; nil: no
-	// measured request was open until it was known to all.
+	// PassedOver is the measured request that was overtaken by the most entries of others after it was known to
+	// all; nil: no measured request was open for long enough to be known to all.
 	PassedOver *PassedOver `json:"passed_over,omitempty" yaml:"passed_over,omitempty"`
 
 	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // describes processes that stood still

@@ -21,8 +21,9 @@
 //   - agreement: nodes that are up agree when no event is left, and from every state they still can agree.
 //
 // A violation after a fault that breaks the row's assumptions is outside its model, and counted apart, unless
-// Demand is set. The result says whether the space was exhausted or which bound ended the search; it does not
-// depend on the number of workers, unless memory is the bound.
+// Demand is set. Nothing is explored behind a violation, even behind one outside the model. The result says
+// whether the space was exhausted or which bound ended the search; it does not depend on the number of
+// workers, unless memory is the bound.
 //
 // Without a [replay.Timing] a message may arrive, and a timer run out, at any moment. With one, time passes
 // in ticks, and messages and timers have a first and a last tick. Nothing else differs, since no machine

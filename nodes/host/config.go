@@ -96,7 +96,8 @@ func (s Subjects) Frozen() string { return "ts." + s.run + ".frozen" }
 // Everyone carries the multicasts, to all clients.
 func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
 
-// An Order is an order of the orchestrator to a node, as JSON.
+// An Order is an order of the orchestrator to a node, as JSON. The comment of a field begins with the kinds
+// of orders (Do) that have it.
 type Order struct {
 	Do       string `json:"do"`
 	Begin    int64  `json:"begin,omitempty"`    // Issue: when to begin, in the run's time

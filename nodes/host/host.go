@@ -448,8 +448,8 @@ func (h *host) hush() {
 func (h *host) detects(instance int32) bool { return h.detectors != nil && h.detectors[instance] }
 
 // early is how long before the end of a critical section the loop wakes up, and then spins: about as long as
-// an idle processor takes to wake up. Other tasks may be late: they may be many, and their lateness changes
-// no duration that was asked for.
+// an idle processor takes to wake up. For other tasks it does not spin: there may be many, and if one is
+// late, no duration that was asked for changes.
 const early = int64(15 * time.Microsecond)
 
 // wake returns when to wake up for a task.

@@ -148,9 +148,8 @@ func interval(p compare.Place, text func(figure.Figure) string) string {
 
 // remark explains why a rank is missing, or equal to the rank above.
 func remark(throughput, wait compare.Place) string {
-	const usual = "no difference is shown"
 	words := ""
-	if throughput.Reason != "" && throughput.Reason != usual {
+	if throughput.Reason != "" && throughput.Reason != compare.NoDifference {
 		words = throughput.Reason
 	}
 	if wait.Rank == 0 && wait.Reason != "" && wait.Reason != words {

@@ -455,7 +455,7 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 		if len(parts) > 1 {
 			title += fmt.Sprintf(", part %d of %d", part+1, most+1)
 		}
-		title += bound(l, its)
+		title += bound(l, its) + unended(rows[part])
 		l.Title = title
 		l.X = draw.Axis{Label: "share of waits that are at most as long", At: []draw.Tick{{At: 0, Label: "0%"},
 			{At: 1, Label: "90%"}, {At: 2, Label: "99%"}, {At: 3, Label: "99.9%"}, {At: 4, Label: "99.99%"},
@@ -480,6 +480,20 @@ func bound(l *draw.Curves, its []*experiment) string {
 	return "; CPU-bound: " + strings.Join(names, ", ")
 }
 
+// unended names the series of a chart with waits that had not ended.
+func unended(rows []quantileRow) string {
+	var names []string
+	for i := range rows {
+		if rows[i].WaitUS.IsBound() {
+			names = append(names, rows[i].Algorithm)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "; at least as long, since some waits had not ended: " + strings.Join(slices.Compact(names), ", ")
+}
+
 // scaleWaits gives a chart of waits, which are in microseconds, a suitable unit and scale.
 func scaleWaits(l *draw.Curves) {
 	least, most := math.Inf(1), 0.0
@@ -500,14 +514,18 @@ func scaleWaits(l *draw.Curves) {
 // quantiles returns the waits of an experiment by percentile: from the histograms of its runs if all of their
 // trials are valid, and otherwise as medians of its trials.
 func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRow) {
-	add := func(q, us float64) {
+	add := func(q float64, wait figure.Figure) {
+		us, known := wait.Value()
+		if !known {
+			return
+		}
 		points = append(points, draw.Point{X: -math.Log10(1 - q), Y: us})
-		rows = append(rows, quantileRow{e.series, e.nodes, figure.Number(q), figure.Number(us)})
+		rows = append(rows, quantileRow{e.series, e.nodes, figure.Number(q), wait})
 	}
-	if h := m.waits(e); h != nil {
-		for nines := 0.0; 1-math.Pow(10, -nines) < 1-0.5/float64(h.TotalCount()); nines += 0.1 {
+	if l := m.waits(e); l.Hist != nil {
+		for nines := 0.0; 1-math.Pow(10, -nines) < 1-0.5/float64(l.Count()); nines += 0.1 {
 			q := 1 - math.Pow(10, -nines)
-			add(q, float64(h.ValueAtQuantile(100*q))/1e3)
+			add(q, l.MicrosAt(q))
 		}
 		return points, rows
 	}
@@ -517,20 +535,19 @@ func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRo
 	}{{0.5, results.WaitUSP50}, {0.9, results.WaitUSP90}, {0.99, results.WaitUSP99},
 		{0.999, results.WaitUSP999}} {
 		median, _, _, _ := e.Median(q.metric)
-		if us, known := median.Value(); known {
-			add(q.at, us)
-		}
+		add(q.at, median)
 	}
 	return points, rows
 }
 
-// waits returns the waits of all trials of an experiment together; nil: the waits cannot be read, or a trial
-// is not valid.
-func (m *maker) waits(e *experiment) (all *hdrhistogram.Histogram) {
+// waits returns the waits of all trials of an experiment together, without Hist if they cannot be read or a
+// trial is not valid.
+func (m *maker) waits(e *experiment) (none measure.Latency) {
 	if e.Valid != len(e.trials) {
-		return nil
+		return none
 	}
 	var read []string
+	all := map[string]*hdrhistogram.Histogram{}
 	for i := range e.trials {
 		run := e.trials[i].Run
 		if slices.Contains(read, run) {
@@ -540,13 +557,17 @@ func (m *maker) waits(e *experiment) (all *hdrhistogram.Histogram) {
 		at := slices.IndexFunc(m.set.Runs, func(f *results.Folder) bool { return f.Name() == run })
 		latencies, err := m.set.Runs[at].ReadLatencies()
 		if err != nil || latencies[measure.WaitTag] == nil {
-			return nil
+			return none
 		}
-		if all == nil {
-			all = latencies[measure.WaitTag]
-		} else {
-			all.Merge(latencies[measure.WaitTag])
+		for _, tag := range []string{measure.WaitTag, measure.WaitTag + measure.OpenSuffix} {
+			switch h := latencies[tag]; {
+			case h == nil:
+			case all[tag] == nil:
+				all[tag] = h
+			default:
+				all[tag].Merge(h)
+			}
 		}
 	}
-	return all
+	return measure.LatencyOf(all, measure.WaitTag)
 }

@@ -112,6 +112,17 @@ func (p *Report) faultsTable(faults []faultTable, trials int) {
 			format.Rate(median(results.EntriesBeforePerS)), format.Rate(median(results.EntriesDuringPerS)),
 			format.Rate(median(results.EntriesAfterPerS)), format.Seconds(median(results.NextEntryS)),
 			format.Seconds(median(results.HealedNextEntryS)), format.Seconds(median(results.OldRateS)))
+		back, healed := 0, 0 // trials in which the old rate came back, and in which somebody entered after the heal
+		for i := range rows {
+			if r := &rows[i]; r.Healed && r.HealedNextEntryS.Known() {
+				if healed++; r.OldRateS.Known() {
+					back++
+				}
+			}
+		}
+		if back > 0 && back < healed {
+			p.printf("  the old rate came back in %d of %d trials\n", back, healed)
+		}
 		during, after := median(results.RefusedDuring), median(results.RefusedAfter)
 		x, _ := during.Value()
 		if y, _ := after.Value(); x+y > 0 {

@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"time"
 
 	"turnstile/bench"
 	"turnstile/bench/option"
@@ -16,7 +15,8 @@ import (
 // A kind says how to print runs of one kind of algorithm.
 type kind struct {
 	columns [4]trialColumn // the figures in the line of a trial
-	warmup  func(time.Duration) string
+	// lasts says for how long a run is measured, and after what warm-up.
+	lasts   func(measured, warmup string) string
 	figures func(*Report, *runs.Summary, table)
 }
 
@@ -27,14 +27,16 @@ var kinds = map[nodes.Kind]kind{
 		[4]trialColumn{{"entries/s", results.EntriesPerS, format.Rate},
 			{"wait p50", results.WaitUSP50, format.Micros}, {"wait p99", results.WaitUSP99, format.Micros},
 			{"messages/entry", results.MessagesPerEntry, format.Hundredths}},
-		func(d time.Duration) string { return fmt.Sprintf(" after %s of warm-up", format.Duration(d)) },
+		func(measured, warmup string) string {
+			return fmt.Sprintf("measured for %s after a warm-up of %s", measured, warmup)
+		},
 		(*Report).entries,
 	},
 	nodes.Election: {
 		[4]trialColumn{{"elections", results.Elections, format.Whole},
 			{"elect p50", results.ElectUSP50, format.Micros},
 			{"no leader", results.LeaderlessUS, format.Micros}, {"two leaders", results.TwoLeadersUS, format.Micros}},
-		func(time.Duration) string { return "" },
+		func(measured, _ string) string { return measured },
 		(*Report).leaders,
 	},
 }

@@ -46,10 +46,11 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 	if o.Entries > 0 {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
-		words = append(words, format.Duration(o.Duration)+kindOf(o).warmup(o.Warmup))
+		warmup := format.Duration(o.Warmup)
 		if o.WarmupLimit > 0 {
-			words[len(words)-1] += " or more"
+			warmup = "at least " + warmup
 		}
+		words = append(words, kindOf(o).lasts(format.Duration(o.Duration), warmup))
 	}
 	p.printf("%s\n", strings.Join(words, ", "))
 	machine := english.Count(m.Cores, "core", "cores")

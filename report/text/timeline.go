@@ -348,7 +348,10 @@ func spreadOf(figures []figure.Figure) spread {
 		y, _ := g.Value()
 		return cmp.Or(cmp.Compare(x, y), b2i(f.IsBound())-b2i(g.IsBound()))
 	})
-	s.least, s.median, s.most = known[0], stats.MedianOf(known), known[len(known)-1]
+	s.least, s.median = known[0], stats.MedianOf(known)
+	for _, f := range known {
+		s.most = figure.Max(s.most, f)
+	}
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 // no longer counts on its lock.
 type losses struct {
 	mu    sync.Mutex
-	falls int           // number of falls; the option lost says which losses are falls
+	falls int           // number of falls; the option "lost" of the service says which losses are falls
 	lost  chan struct{} // channel Lost of the latest grant; nil: the channel is closed, or the grant is over
 	over  bool          // the session has expired since the latest request
 }
