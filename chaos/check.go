@@ -361,8 +361,8 @@ func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 	if f.downs() && !f.ForGood() && (effect.Forgets(f.Effect) || !recovers(spec)) {
 		broken |= nodes.NoAmnesia
 	}
-	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // the fault spares heartbeats
-	if broken&(nodes.NoLoss|nodes.NoPause|nodes.Timing) != 0 && !ofOne {
+	spares := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // the fault spares heartbeats
+	if broken&(nodes.NoLoss|nodes.NoPause|nodes.Timing) != 0 && !spares {
 		broken |= nodes.PerfectDetector | nodes.EventualDetector
 	}
 	return broken

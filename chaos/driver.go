@@ -72,7 +72,7 @@ var _ port.FaultDriver = (*Driver)(nil)
 // Begin implements port.FaultDriver. It puts timed faults of links in the shared state at once: the nodes
 // bring them into force without the driver.
 func (d *Driver) Begin(c port.Cluster, measured int64) error {
-	if d.cluster != nil { // clear the leaders of an earlier run, not a leader from before the first run
+	if d.cluster != nil { // there was an earlier run: forget its leaders
 		d.state.clear()
 	}
 	d.cluster, d.measured, d.over = c, measured, false

@@ -37,7 +37,7 @@ func trustAgain(env *nodes.Env, peer, leader nodes.ID, asks bool) (again bool) {
 		env.Send(peer, bullyElection{})
 	case asks && peer > env.Self(): // what this node sent to that peer may be lost
 		return true
-	case leader != nodes.None && peer > leader: // the peer may lead again, and other nodes may know that
+	case leader != nodes.None && peer > leader: // perhaps the peer leads again, and others follow it
 		env.Send(peer, bullyElection{})
 	}
 	return false

@@ -42,7 +42,7 @@ var centralFailoverRow = row.Row{
 		Cost:       centralInsideRow.Mutex.Cost,
 		Exact:      centralInsideRow.Mutex.Exact,
 		Identities: centralInsideRow.Mutex.Identities,
-		Bypass:     peers, // suspected clients are skipped, even wrongly
+		Bypass:     peers, // a client is skipped while it is suspected, even if wrongly
 		Fair:       undisturbed,
 	},
 	Published: centralInsideRow.Published,

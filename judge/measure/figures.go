@@ -105,7 +105,7 @@ type Figures struct {
 	ElectAgreedUSP50   number `csv:"elect_agreement_us_p50" of:"leaders"`
 	ElectServingUSP50  number `csv:"elect_serving_us_p50" of:"leaders"`
 	TakeoverUSP50      number `csv:"takeover_us_p50" of:"leaders"`
-	// How long it took until all running nodes agreed, even if they are cut off.
+	// From the loss of the leader, or the start, until all running nodes agreed, even nodes that are cut off.
 	AllAgreedUSP50 number `csv:"all_agreed_us_p50" of:"leaders"`
 	AllAgreedUSP99 number `csv:"all_agreed_us_p99" of:"leaders"`
 	AllAgreedUSMax number `csv:"all_agreed_us_max" of:"leaders"`

@@ -25,7 +25,7 @@ type Resource struct {
 	Overlap           int64    // total length of the certain overlaps
 	First             *Overlap // the earliest certain overlap
 	Overlaps          Moments[Overlap]
-	UncertainOverlaps uint64 // sections that ended in an overlap that is not certain
+	UncertainOverlaps uint64 // sections that overlapped another as they ended, though not certainly
 	// Closest is the longest overlap, certain or not; negative: minus the shortest gap between two sections.
 	Closest int64
 
@@ -451,7 +451,7 @@ func (l *line) overtaken(place int) uint64 {
 	return count
 }
 
-// moveUp gives the waiting sections the first places, and clears all marks.
+// moveUp gives the waiting sections the first places, and clears the marks of all that have left.
 func (l *line) moveUp() {
 	all := l.waiting
 	l.waiting = l.waiting[:0]

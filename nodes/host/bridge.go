@@ -19,7 +19,7 @@ type bridge struct {
 	child    *child
 	active   int64        // when the latest line went to the program or came from it
 	pends    bool         // the run waits until the program is quiet
-	budget   int          // how many lines to peers and services may be taken now
+	budget   int          // how many more lines to peers and services the bridge may read now
 	filled   int64        // when budget was refilled last
 	paused   bool         // budget is used up, and a task is planned that resumes the bridge
 	gathers  bool         // lines for the program are collected until the handling of one of its lines is over
