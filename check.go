@@ -23,8 +23,8 @@ const (
 // Check returns an error if an algorithm does not keep what its row promises: if the row lacks a field, if
 // some order of events in a cluster of 1 to 3 nodes breaks exclusion or leaves a client waiting for ever,
 // also with a lost or doubled message or a crash, or if one of 120 runs on virtual time under random faults
-// breaks a promise. A failure outside the model of the row, by its Safe and Live, is not an error. But even
-// then a machine must not panic: it ignores a copy of a message, and a grant for which it no longer waits.
+// breaks a promise. A failure outside the model of the row, by its Safe and Live, is not an error. A panic is
+// always an error: a machine has to ignore a second copy of a message, and a late grant.
 //
 // Explorations end after 131,072 states, so nil does not mean that all orders were tried: the result of
 // [Explore] says whether they were. The same row always gives the same result. Check takes some seconds.

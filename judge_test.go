@@ -29,7 +29,7 @@ func between(events string, end int) string {
 	return mark(0, "began") + mark(0, "measuring") + events + mark(end, "stopped") + mark(end, "rested")
 }
 
-// passing is a history in which 100 entries of node 0 pass over the request of node 1.
+// passing returns a history: node 1 requests, and node 0 enters 100 times before it.
 func passing() string {
 	text := line(0, 1, "requested", `,"entry":1`)
 	for i := range 100 {
@@ -40,7 +40,7 @@ func passing() string {
 	return text + line(400*ms, 1, "entered", `,"entry":1`) + line(401*ms, 1, "exited", `,"entry":1`)
 }
 
-// What a history of others does not have is unknown to Judge, and so is what depends on it.
+// Judge assumes nothing that a history lacks. It does not make checks that need it.
 func TestJudgeDoesNotGuess(t *testing.T) {
 	leases := line(0, 0, "requested", `,"entry":1`) + line(0, 1, "requested", `,"entry":1`) +
 		line(1*ms, 0, "entered", `,"entry":1,"fence":1`) + line(9*ms, 1, "entered", `,"entry":1,"fence":2`) +

@@ -177,7 +177,7 @@ func TestFaultOfTheLeaderLooksForIt(t *testing.T) {
 	}
 }
 
-// Hosts without shared memory refuse faults for which they would have to count together.
+// Hosts without shared memory refuse a fault of the nth message: they share no counter.
 func TestFaultsOfHostsApart(t *testing.T) {
 	for text, want := range map[string]string{
 		"loss: 100%, nth: 3":         "cannot count messages together",

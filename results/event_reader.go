@@ -24,10 +24,10 @@ type Cell struct {
 var eventAt = slices.IndexFunc(eventColumns, func(c eventColumn) bool { return c.name == "event" })
 
 // ReadEvents calls do with each event of a history that an EventWriter wrote as JSON, one object per line.
-// kinds has the names of messages by their numbers. A missing column counts as zero, and a missing clock as
-// one that jumped. The error names a line, and says what is wrong with it: a line must have at_ns, node and
-// event, the columns that say what its event is about, such as leader, and no unknown column; times must not
-// decrease; and all events must be of one trial.
+// kinds has the names of messages by their numbers. A missing column counts as zero. A missing clock means
+// that the clock jumped. The error names the line and its mistake. Each line needs at_ns, node, event and the
+// columns that its event is about, such as leader. It must have no unknown column. Times must not decrease,
+// and all events must be of one trial.
 //
 // ReadEvents also returns which columns the events of each kind have.
 func ReadEvents(r io.Reader, kinds []string, do func(history.Event)) (map[Cell]bool, error) {

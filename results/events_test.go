@@ -131,7 +131,7 @@ func TestEventsAsJSON(t *testing.T) {
 	}
 }
 
-// What was written is read again as the same events.
+// ReadEvents reads the events that an EventWriter has written.
 func TestEventsAreReadAgain(t *testing.T) {
 	var b bytes.Buffer
 	kinds := []string{"request", "reply"}

@@ -44,8 +44,8 @@ var dolevKlaweRodehRow = row.Row{
 //
 // Second tells the two messages of a round apart, and rounds have numbers, so a message out of order is
 // dropped. The election then has no leader, rather than two. A candidate drops a second copy of a value. If
-// no candidate does, the copy comes back to the sender of the value, which is no candidate any more: it drops
-// values of the rounds in which it was a candidate. A node that forgot its part in an election may become a
+// no candidate does, the copy comes back to its sender. The sender is no longer a candidate, and drops values
+// of its own earlier rounds. A node that forgot its part in an election may become a
 // candidate again after the election is over; if messages overtake each other as well, two may lead.
 type dolevKlaweRodeh struct {
 	ringNode

@@ -173,7 +173,7 @@ func (o *outcome) last() (all []leadership.Belief) {
 	return all
 }
 
-// A wrong value of an option is an error, which says what would be right. says is empty for valid values.
+// An option refuses a wrong value. The error names a right value. says is empty for valid values.
 func TestOptionsAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		row           *row.Row

@@ -320,7 +320,7 @@ func TestProxiesRefuse(t *testing.T) {
 	p.must(t).inForce(1)
 }
 
-// What a server sends without being asked is no answer, even if it has answered before the fault began.
+// A proxy counts no push of a server as an answer. Here the server has answered before the fault began.
 func TestAPushIsNoAnswer(t *testing.T) {
 	p, pushes := launchProxies(t), make(chan string)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -160,9 +160,10 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 	}
 }
 
-// exactColumns returns the columns in which two real runs of the same options agree. The number of entries is
-// one if it was asked for. The numbers of messages are if requests come one at a time and the seed decides
-// from which node. The messages per entry are if the published cost is exact.
+// exactColumns returns the columns in which two real runs with the same options have equal values:
+//   - the number of entries, if the user gave it;
+//   - the numbers of messages, if nodes request one at a time and the seed draws the node;
+//   - the messages per entry, if the published cost is exact.
 func exactColumns(j *bench.Job) (columns []results.Column) {
 	load := j.Workload.Load
 	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // condition as in check.cost

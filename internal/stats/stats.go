@@ -73,8 +73,8 @@ func MedianOf(figures []figure.Figure) figure.Figure {
 // than the other", Annals of Mathematical Statistics 18 (1), 1947.
 func MannWhitney(x, y []float64) float64 { return min(1, 2*min(less(x, y), less(y, x))) }
 
-// less is MannWhitney for the one direction in which x is below y. Both directions are needed: with ties and
-// samples of different sizes, the distribution of the statistic is not symmetric.
+// less returns the probability that x lies as far below y as it does, or further, by chance. MannWhitney
+// tests both directions: with ties and samples of different sizes, the distribution is not symmetric.
 func less(x, y []float64) float64 {
 	test, err := moremath.MannWhitneyUTest(x, y, moremath.LocationLess)
 	if err != nil { // all values are equal, or a sample is empty

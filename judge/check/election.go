@@ -499,8 +499,8 @@ func (e *elected) begunAtOnce(elections int) bool {
 }
 
 // lapse: a leader that cannot reach a majority, because of cuts or crashes, knows it within the time that its
-// row promises. Time in which it or others stand still is not judged. Nor is time after the run was told to
-// stop.
+// row promises. The check leaves out the time in which a node stands still, and the time after the run was
+// told to stop.
 func lapse(e *evidence) Finding {
 	if e.Lapse == 0 {
 		return notJudged("a leader without a majority may never know it")
