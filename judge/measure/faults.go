@@ -93,9 +93,9 @@ func (f *FaultFold) Entered(s *section.Section) {
 }
 
 // endSilence ends a time without an accepted entry since the latest fault, at an accepted entry or when the
-// next fault or the window's end comes.
+// next fault or the window's end comes. After the window, nothing counts: few requests are left to be served.
 func (f *FaultFold) endSilence(at int64) {
-	if last := len(f.faults) - 1; last >= 0 {
+	if last := len(f.faults) - 1; last >= 0 && !f.over {
 		x := f.faults[last]
 		x.silence, x.heard = max(x.silence, at-x.heard), max(x.heard, at)
 	}
@@ -260,9 +260,9 @@ func (f *FaultFold) mark(e *history.Event) {
 // endWindow ends all phases with the window.
 func (f *FaultFold) endWindow() {
 	at := f.sections.Window.To
-	f.over = true
 	f.last = max(f.last, at)
 	f.endSilence(at)
+	f.over = true
 	f.endAfter(at)
 	for _, p := range slices.Clone(f.phases.open) {
 		f.end(p, at)
@@ -300,7 +300,10 @@ func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows [
 // row returns the figures of a fault.
 func (f *FaultFold) row(x *fault, what string) OfFault {
 	row := OfFault{Number: int(x.number), Fault: what, Healed: x.healed,
-		NextEntryS: f.until(x.from, x.next), SilenceS: seconds(x.silence)}
+		NextEntryS: f.until(x.from, x.next)}
+	if f.since != nil && x.from < f.sections.Window.To {
+		row.SilenceS = seconds(x.silence)
+	}
 	for i, p := range x.phases {
 		p.fill(&row, i)
 	}

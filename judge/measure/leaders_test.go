@@ -129,7 +129,7 @@ func TestLeadersAroundFaultsAgainstNaiveMeasures(t *testing.T) {
 			}
 			asks := row.Entries[During].Known() || row.Entries[Before].Known() || row.SilenceS.Known() ||
 				row.OverlapUS[During].Known() || row.Unfinished.Known() || row.PerS[During].Known()
-			if asks == m.Only {
+			if asks == m.Only && (asks || faults[i].from < window.To) { // a fault after the window may have no figures
 				t.Fatalf("seed %d: entries are known: %v, though only leaders count: %v", seed, asks, m.Only)
 			}
 		}

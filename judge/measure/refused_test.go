@@ -5,13 +5,22 @@ import (
 	"testing"
 
 	"turnstile/internal/figure"
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
 
-// naiveSilence returns the longest time without an accepted entry between two times.
-func naiveSilence(accepted []plainVisit, from, to int64) figure.Figure {
+// naiveSilence returns the longest time without an accepted entry from the beginning of a fault to that of the
+// next or the end of the window.
+func naiveSilence(accepted []plainVisit, faults []plainFault, i int, window section.Window) figure.Figure {
+	from, to := faults[i].from, window.To
+	if from >= to {
+		return figure.Figure{}
+	}
+	if i+1 < len(faults) {
+		to = min(to, faults[i+1].from)
+	}
 	times := []int64{from, to}
 	for _, v := range accepted {
 		if v.entered >= from && v.entered < to {
