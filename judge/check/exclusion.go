@@ -45,8 +45,12 @@ func exclusion(e *evidence) Finding {
 		default:
 			least := r.Overlaps.Least(e.outside)
 			first := &least.What
-			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
-				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
+			all := "" // the pair may be inside together for a small part of the time of all overlaps
+			if r.Overlap > first.To-first.From {
+				all = fmt.Sprintf(", for %v in all", time.Duration(r.Overlap).Round(time.Microsecond))
+			}
+			f := violated("%s overlapped%s: nodes %d and %d were inside together%s for %s",
+				english.Count(r.Violations, "entry", "entries"), all, first.A.Node, first.B.Node, beyond(r),
 				us(first.To-first.From)).with(e.story(first)...)
 			return e.outsideIf(f, e.beside(least.From, least.At), e.Safe)
 		}

@@ -101,6 +101,23 @@ func TestFencesDecide(t *testing.T) {
 	}
 }
 
+// One client stands still inside while others enter and leave: the total says how long, and no pair does.
+func TestOverlapsSayTheirTotal(t *testing.T) {
+	run := leasing(func(w *world) {
+		w.under(0, 2)
+		for range 3 {
+			w.visit(1, 3)
+		}
+		w.exit(0)
+	})()
+	run.Fenced = false
+	says := finding(t, run.judge(), "exclusion").Says
+	const want = "4 entries overlapped, for 3µs in all: nodes 0 and 1 were inside together for 1.0 us"
+	if says != want {
+		t.Errorf("it says %q, not %q", says, want)
+	}
+}
+
 const unfounded = "refused what node 0 wrote under the fence number 2, and nobody had"
 
 var fenceMutants = []mutant{
