@@ -371,7 +371,8 @@ func (j *Job) broadcasters() (names []string) {
 	return names
 }
 
-// validateEnd checks that the run ends, and that it is long enough for some client to enter.
+// validateEnd checks that the run ends, and that it is long enough for some client to enter: of times that are
+// drawn, half have to fit, since the mean of a distribution with a long tail says little.
 func (j *Job) validateEnd() error {
 	switch {
 	case j.Duration < 0:
@@ -387,13 +388,13 @@ func (j *Job) validateEnd() error {
 	case j.Entries > 0 && j.Warmup > 0:
 		return fmt.Errorf("a warm-up of %v: a run that ends by entries is warmed up by its first %d per node",
 			j.Warmup, workload.SteadyEntries)
-	case j.Duration > 0 && j.Workload.Hold.Mean() > j.Duration:
+	case j.Duration > 0 && j.Workload.Hold.Median() > j.Duration:
 		return fmt.Errorf("--hold %v exceeds --duration %v, so no exit would be measured: "+
 			"shorten the hold or lengthen the run", j.Workload.Hold, j.Duration)
 	case !j.Regions.None() && !j.Latency.Zero():
 		return errors.New("both a latency and regions, which have latencies of their own: " +
 			"leave out one of them")
-	case j.Duration > 0 && j.Latency.Mean() > j.Duration:
+	case j.Duration > 0 && j.Latency.Median() > j.Duration:
 		return fmt.Errorf("--latency %v exceeds --duration %v, so no entry would be measured: "+
 			"shorten the latency or lengthen the run", j.Latency, j.Duration)
 	case j.Duration > 24*time.Hour:

@@ -59,6 +59,8 @@ func TestValidate(t *testing.T) {
 		{"too many entries", func(o *Options) { o.Duration, o.Entries = 0, 1<<33 }, "at most 4294967295"},
 		{"long latency", func(o *Options) { o.Latency = chance.Constant(time.Minute) },
 			"--latency 1m0s exceeds --duration 3s"},
+		{"a latency without a mean", func(o *Options) { o.Latency = parsed(t, "pareto:100us,50ms") }, ""},
+		{"a hold without a mean", func(o *Options) { o.Workload.Hold = parsed(t, "pareto:100us,50ms") }, ""},
 		{"open without rate", func(o *Options) { o.Workload.Load = workload.Open }, "an open load takes a rate"},
 		{"rate without open", func(o *Options) { o.Workload.Rate = 5 }, "and no other does"},
 		{"negative rate", func(o *Options) { o.Workload.Load, o.Workload.Rate = workload.Open, -5 },

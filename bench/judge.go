@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
@@ -141,12 +142,12 @@ func (j *Judgement) Lead() {
 
 // Predict returns the utilisation and the entries per second that theory expects under a saturated load: each
 // entry takes its hold and a synchronization delay of delay hops, each of the injected latency. They are
-// unknown unless the number of hops is exact, the latency constant, the resource has one unit, and no message
-// waits for an application.
+// unknown unless the number of hops is exact, the latency constant, the resource has one unit, no message
+// waits for an application, and the holds have a mean.
 func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
 	several := o.Config.Capacity() > 1 || o.ResourceCount() > 1
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || several || !delay.Exact() || delay.Min <= 0 ||
-		o.Latency.Zero() || !o.Even() {
+		o.Latency.Zero() || !o.Even() || o.Workload.Hold.Mean() == chance.Longest {
 		return figure.Figure{}, figure.Figure{}
 	}
 	hold := o.Workload.Hold.Mean().Seconds()

@@ -270,7 +270,12 @@ func TestInversionsAreThoseOfADirectCount(t *testing.T) {
 
 func exponential(t *testing.T, mean string) chance.Distribution {
 	t.Helper()
-	d, err := chance.ParseDistribution("exponential:" + mean)
+	return parsed(t, "exponential:"+mean)
+}
+
+func parsed(t *testing.T, text string) chance.Distribution {
+	t.Helper()
+	d, err := chance.ParseDistribution(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -641,7 +646,11 @@ func TestPredict(t *testing.T) {
 			t.Errorf("the rate is %q", rate)
 		}
 	}
-	o.Workload.Load = workload.Closed
+	o.Config.N, o.Workload.Hold = 5, parsed(t, "pareto:100us,50ms")
+	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
+		t.Error("theory says nothing of holds without a mean")
+	}
+	o.Workload.Hold, o.Workload.Load = chance.Constant(10*time.Millisecond), workload.Closed
 	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of a load that is not saturated")
 	}

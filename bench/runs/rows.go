@@ -82,6 +82,9 @@ func (r *Record) asked() results.Asked {
 }
 
 func meanUS(s chance.Distribution) figure.Figure {
+	if s.Mean() == chance.Longest { // it has no mean
+		return figure.Figure{}
+	}
 	return figure.Number(float64(s.Mean()) / float64(time.Microsecond))
 }
 

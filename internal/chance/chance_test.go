@@ -34,7 +34,8 @@ func TestDiceDependOnEveryPartOfTheRoll(t *testing.T) {
 	}
 }
 
-// Many draws have the mean of their distribution, within five standard errors, and its deviation, within 2%.
+// Many draws have the mean and the median of their distribution, within five standard errors, and its
+// deviation, within 2%.
 func TestDistributionsDrawTheirDistribution(t *testing.T) {
 	const draws = 100_000
 	for _, test := range []struct {
@@ -58,12 +59,21 @@ func TestDistributionsDrawTheirDistribution(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sum, squares float64
+		below, above, median := 0, 0, float64(s.Median())/1e3
 		for i := range uint64(draws) {
 			x := float64(s.Draw(Dice(1), Roll{Purpose: ForDelay, Count: i})) / 1e3
+			if x < median {
+				below++
+			} else if x > median {
+				above++
+			}
 			if x < 0 || x > float64(s.Longest())/1e3*1.5 {
 				t.Fatalf("%s: a draw of %v us", test.text, x)
 			}
 			sum, squares = sum+x, squares+x*x
+		}
+		if most := draws/2 + 5*math.Sqrt(draws)/2; float64(max(below, above)) > most {
+			t.Errorf("%s: %d draws are below its median, %v us, and %d above", test.text, below, median, above)
 		}
 		mean := sum / draws
 		deviation := math.Sqrt(max(0, squares/draws-mean*mean))

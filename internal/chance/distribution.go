@@ -171,6 +171,22 @@ func (s Distribution) Mean() time.Duration {
 	return s.a
 }
 
+// Median returns the duration that half of all draws exceed.
+func (s Distribution) Median() time.Duration {
+	switch s.shape {
+	case uniform:
+		return s.Mean()
+	case exponential:
+		return s.times(ln(2))
+	case pareto:
+		return s.times(exp(s.tail() * ln(2)))
+	case measured:
+		sorted := slices.Sorted(slices.Values(*s.draws))
+		return sorted[(len(sorted)-1)/2]
+	}
+	return s.a
+}
+
 // times returns a multiple of the parameter a, but at most Longest.
 func (s Distribution) times(factor float64) time.Duration {
 	return time.Duration(min(float64(s.a)*factor, float64(Longest)))
