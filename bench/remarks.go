@@ -8,6 +8,7 @@ import (
 	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
@@ -54,6 +55,11 @@ func (j *Job) Remarks(cores int) (all []string) {
 	if takes, longer := demand.tooLong(j); j.Duration > 0 && takes > 0 {
 		remark("%s may take %v, but the run measures only %v and may show nothing: take --duration %v or more",
 			demand.one(), takes.Round(time.Millisecond), j.Duration, (longer + time.Second).Truncate(time.Second))
+	}
+	if least, _, bounded := j.Workload.Hold.Bounds(); j.Simulated && !j.Problem.Leads && bounded &&
+		least < sim.LeastCycle {
+		remark("hold %v: from its request until it leaves a client takes at least %v, so that virtual time passes",
+			j.Workload.Hold, sim.LeastCycle)
 	}
 	switch n := j.Config.N; {
 	case (j.Spec.Safe|j.Spec.Live)&nodes.Majority == 0:

@@ -7,6 +7,7 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -150,6 +151,43 @@ func (r *remarkable) job(t *testing.T) *Job {
 	return drafted(t, row, o, false)
 }
 
+// Virtual time passes though clients do not hold and do not think, in every row, also if messages take no
+// time: nobody enters more often than once per microsecond, and the remark says so.
+func TestTimePassesWithoutHolds(t *testing.T) {
+	const duration = 300 * time.Microsecond
+	ran := 0
+	for _, row := range mutex.Table {
+		for _, load := range []workload.Load{workload.Saturated, workload.Closed, workload.One, workload.Sequential} {
+			for _, latency := range []time.Duration{0, 50 * time.Microsecond} {
+				for _, n := range []int{1, 3} {
+					o := option.Defaults()
+					o.Config.N, o.Workload.Load, o.Latency = n, load, chance.Constant(latency)
+					o.Workload.Hold, o.Warmup, o.WarmupLimit, o.Duration = chance.Constant(0), 0, 0, duration
+					j, err := Resolve(catalog.Table{}, o, row, true)
+					if err != nil {
+						continue // it does not run with so few nodes, or under the load
+					}
+					if says := strings.Join(j.Remarks(0), "; "); !strings.Contains(says, "takes at least 1µs") {
+						t.Errorf("%s: it does not say how time passes, but %q", row.Name, says)
+					}
+					tried, err := Simulate(t.Context(), j)
+					if err != nil {
+						t.Fatal(err)
+					}
+					ran++
+					most := uint64(n) * uint64(duration/time.Microsecond+1)
+					if got, _ := tried.Measures.Columns().Entries.Value(); uint64(got) > most {
+						t.Errorf("%s, %d nodes, %s, latency %v: %v entries in %v", row.Name, n, load, latency, got, duration)
+					}
+				}
+			}
+		}
+	}
+	if ran < 8*len(mutex.Table) {
+		t.Errorf("only %d runs of %d rows", ran, len(mutex.Table))
+	}
+}
+
 // A calmRun is a run without faults.
 type calmRun struct {
 	algorithm, elect, detector string
@@ -249,7 +287,8 @@ func TestTimeoutsCoverTheDelaysOfARun(t *testing.T) {
 func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
 	for _, algorithm := range []string{"agrawal-el-abbadi", "central-failover", "central-queued",
 		"ricart-agrawala-ft", "ricart-agrawala-view", "suzuki-kasami-ft"} {
-		for _, r := range []calmRun{{n: 5, latency: 300 * time.Millisecond}, {n: 3, hold: 2 * time.Second},
+		for _, r := range []calmRun{{n: 5, latency: 300 * time.Millisecond, hold: time.Millisecond},
+			{n: 3, hold: 2 * time.Second},
 			{n: 9, latency: 40 * time.Millisecond, hold: 100 * time.Millisecond}} {
 			r.algorithm, r.entries = algorithm, 100
 			row := r.row(t)

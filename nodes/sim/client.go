@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -197,8 +198,11 @@ func (w *world) unissued(id nodes.ID, r int32) {
 	}
 }
 
-// enter begins a critical section, and plans its end. The critical section lasts at least 1 ns: otherwise
-// time would not pass while a client enters again and again without a message.
+// LeastCycle is how long a client takes at least from a request until it leaves, about as long as in a
+// process: otherwise time would not pass while one with a hold of 0 enters again and again without a message.
+const LeastCycle = time.Microsecond
+
+// enter begins a critical section, and plans its end.
 func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	r := w.lab.Resource(e.Instance)
 	count := w.lab.Client(p.ID(), r).Count
@@ -219,7 +223,8 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 func (w *world) planStep(id nodes.ID, instance int32, entered int64) {
 	r := w.lab.Resource(instance)
 	count := w.lab.Client(id, r).Count
-	after := max(1, w.Workload.HoldFor(w.ofResource[r], id, uint64(count)))
+	waited := time.Duration(entered - w.arrival(id, r).due)
+	after := max(1, LeastCycle-waited, w.Workload.HoldFor(w.ofResource[r], id, uint64(count)))
 	if stint := w.lab.Stint(id, instance); stint != nil {
 		after = stint.After(after)
 	}
