@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"turnstile/internal/english"
 )
 
 // Is reports whether w writes to a terminal that can do more than print lines.
@@ -26,6 +30,28 @@ func Columns(w io.Writer) int {
 		}
 	}
 	return usual
+}
+
+// Fold returns a text whose lines are no wider than the terminal that w writes to, unless a word is; lines
+// that continue another begin with indent. If w is no terminal, it returns the text as it is.
+func Fold(w io.Writer, text, indent string) string {
+	if !Is(w) {
+		return text
+	}
+	return fold(text, indent, Columns(w))
+}
+
+// fold is Fold for a terminal with some columns.
+func fold(text, indent string, columns int) string {
+	var folded []string
+	for line := range strings.SplitSeq(text, "\n") {
+		parts := []string{line}
+		if utf8.RuneCountInString(line) > columns {
+			parts = english.Wrap(line, columns-len(indent))
+		}
+		folded = append(folded, strings.Join(parts, "\n"+indent))
+	}
+	return strings.Join(folded, "\n")
 }
 
 // Width returns how wide a picture on w may be: the width of the terminal within 40 to 160, or else 80

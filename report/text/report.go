@@ -3,6 +3,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -35,12 +36,24 @@ func (p *Report) printf(format string, args ...any) { fmt.Fprintf(p.w, format, a
 
 // line prints a line of text that begins with a name.
 func (p *Report) line(name, format string, args ...any) {
-	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf("%-11s %s", name, fmt.Sprintf(format, args...))
+	p.printf("%s\n", terminal.Fold(p.w, text, strings.Repeat(" ", 12)))
+}
+
+// say prints a paragraph.
+func (p *Report) say(format string, args ...any) {
+	p.printf("%s\n", terminal.Fold(p.w, fmt.Sprintf(format, args...), "    "))
+}
+
+// headline prints a text that begins with a word in a colour.
+func (p *Report) headline(color, word, text string) {
+	text = strings.TrimPrefix(terminal.Fold(p.w, word+text, "    "), word)
+	p.printf("%s%s\n", p.palette.Paint(color, word), text)
 }
 
 // Header prints what is run and on which machine.
 func (p *Report) Header(o *bench.Job, m results.Machine) {
-	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
+	words := []string{"", english.Count(o.Config.N, "node", "nodes")}
 	implied := option.Implied(bench.Implied(&o.Options, o.Spec))
 	words = append(append(words, o.Config.Given()...), o.Says(&implied, !o.Simulated)...)
 	if o.Entries > 0 {
@@ -52,7 +65,7 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 		}
 		words = append(words, kindOf(o).lasts(format.Duration(o.Duration), warmup))
 	}
-	p.printf("%s\n", strings.Join(words, ", "))
+	p.headline(terminal.Bold, o.Algorithm, strings.Join(words, ", "))
 	machine := english.Count(m.Cores, "core", "cores")
 	if m.CPU != "" {
 		machine += " of " + m.CPU
@@ -66,7 +79,7 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 		cores = 0
 	}
 	for _, remark := range o.Remarks(cores) {
-		p.printf("note: %s\n", remark)
+		p.say("note: %s", remark)
 	}
 	p.printf("\n")
 }
@@ -126,26 +139,28 @@ func (p *Report) Summary(s *runs.Summary) {
 // verdict prints the verdict, and the reasons of trials that are not valid.
 func (p *Report) verdict(s *runs.Summary) {
 	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
-	word := Outcome(p.palette, outcome)
-	if outcome == check.Valid {
-		word += uncontended(s.Verdicts)
+	headline := func(text string) {
+		if outcome == check.Valid {
+			text = uncontended(s.Verdicts) + text
+		}
+		p.headline(colorOf(outcome), strings.ToUpper(outcome.String()), text)
 	}
 	switch {
 	case made == 0 && s.Record.Unfinished():
-		p.printf("%s  %s\n", word, results.UnfinishedSays)
+		headline("  " + results.UnfinishedSays)
 	case made == 0 && len(s.Record.Trials) == 0:
-		p.printf("%s  the run ended before its first trial was over\n", word)
+		headline("  the run ended before its first trial was over")
 	case made == 0:
-		p.printf("%s  nothing was judged\n", word)
+		headline("  nothing was judged")
 	case asked <= 1:
-		p.printf("%s  %s\n", word, indent(s.Verdicts[0].Reason))
+		headline("  " + indent(s.Verdicts[0].Reason))
 		p.early(s, 0)
 		p.witness(s, 0)
 	default:
-		p.printf("%s  %s\n", word, inTrials(s.Verdicts, outcome, asked, len(s.Unjudged)))
+		headline("  " + inTrials(s.Verdicts, outcome, asked, len(s.Unjudged)))
 		for i, v := range s.Verdicts {
 			if v.Outcome != check.Valid {
-				p.printf("  trial %d: %s: %s\n", s.Rows[i].Trial, Outcome(p.palette, v.Outcome), indent(v.Reason))
+				p.say("  trial %d: %s: %s", s.Rows[i].Trial, Outcome(p.palette, v.Outcome), indent(v.Reason))
 				p.early(s, i)
 				p.witness(s, i)
 			}
@@ -153,23 +168,23 @@ func (p *Report) verdict(s *runs.Summary) {
 	}
 	p.passedOver(s)
 	if restless := s.Restless(); restless != "" {
-		p.printf("  %s\n", restless)
+		p.say("  %s", restless)
 	}
 	if unled := s.Unled(); unled != "" {
-		p.printf("  %s\n", unled)
+		p.say("  %s", unled)
 	}
 	p.missed(s)
 	Unjudged(p.w, s)
 	if recorded := len(s.Record.Trials); recorded > made && len(s.Unjudged) == 0 {
-		p.printf("  %s not judged; to judge what was recorded: %s\n",
+		p.say("  %s not judged; to judge what was recorded: %s",
 			english.Count(recorded-made, "trial was", "trials were"), terminal.CallOn("verify", s.Folder.Path))
 	}
 	if row := s.Spec; row.Flaw != nil && outcome != check.Violated {
-		p.printf("  %s is known to be broken (%s), which this run did not show; this does: %s %s\n",
+		p.say("  %s is known to be broken (%s), which this run did not show; this does: %s %s",
 			row.Name, row.Flaw.Check, terminal.Invoked(), strings.Join(row.ShowFlaw(), " "))
 	}
 	if foreign.Is(s.Record.Options.Config) {
-		p.printf("  a foreign program cannot be simulated or explored: only real runs test it\n")
+		p.say("  a foreign program cannot be simulated or explored: only real runs test it")
 	}
 	p.printf("\n")
 }
@@ -194,7 +209,7 @@ func (p *Report) passedOver(s *runs.Summary) {
 	}
 	if most.Times >= uint64(s.Record.Options.Config.N) {
 		times := english.Count(most.Times, "time", "times")
-		p.printf("  node %d was passed over %s; %s\n", most.Node, times, promise)
+		p.say("  node %d was passed over %s; %s", most.Node, times, promise)
 	}
 }
 
@@ -210,10 +225,10 @@ func (p *Report) missed(s *runs.Summary) {
 			switch {
 			case says == v.Reason:
 			case at == most:
-				p.printf("  warning: %s%d more faults hit nothing\n", in, len(v.Misses)-most)
+				p.say("  warning: %s%d more faults hit nothing", in, len(v.Misses)-most)
 				return
 			default:
-				p.printf("  warning: %s%s\n", in, says)
+				p.say("  warning: %s%s", in, says)
 			}
 		}
 	}
@@ -223,7 +238,7 @@ func (p *Report) missed(s *runs.Summary) {
 func (p *Report) early(s *runs.Summary, trial int) {
 	trouble := s.Record.Trials[s.Rows[trial].Trial-1].Trouble
 	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {
-		p.printf("  the trial ended early: %s\n", indent(trouble))
+		p.say("  the trial ended early: %s", indent(trouble))
 	}
 }
 
@@ -261,7 +276,7 @@ func (p *Report) witness(s *runs.Summary, trial int) {
 			continue // many checks are inconclusive if the run ended early; verify shows them
 		}
 		if f.Says != v.Reason {
-			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))
+			p.say("  also %s: %s", f.Outcome, indent(f.Says))
 		}
 		for _, line := range f.Witness {
 			p.printf("    %s\n", line)
@@ -281,9 +296,10 @@ func Unjudged(w io.Writer, s *runs.Summary) {
 
 // Outcome returns an outcome in capital letters and in its colour.
 func Outcome(p terminal.Palette, o check.Outcome) string {
+	return p.Paint(colorOf(o), strings.ToUpper(o.String()))
+}
+
+func colorOf(o check.Outcome) string {
 	color := map[check.Outcome]string{check.Valid: terminal.Green, check.Violated: terminal.Red}[o]
-	if color == "" {
-		color = terminal.Yellow
-	}
-	return p.Paint(color, strings.ToUpper(o.String()))
+	return cmp.Or(color, terminal.Yellow)
 }
