@@ -127,6 +127,9 @@ const onDisk = "on-disk"
 // Other is the name of the kind of all messages that were not declared.
 const Other = "other"
 
+// Undeclared reports whether a kind of messages is one that programs do not declare.
+func Undeclared(kind string) bool { return kind == Other || kind == onDisk }
+
 // kindsOf returns the declared kinds, Other, and onDisk last.
 func kindsOf(d *Declaration) *kinds {
 	k := &kinds{}

@@ -268,7 +268,10 @@ func (p *Report) messages(s *runs.Summary, t table) {
 		publishes[m.Kind] = append(publishes[m.Kind], m.PublishesPerEntry)
 	}
 	for _, kind := range kinds {
-		line(kind, spreadOf(deliveries[kind]), spreadOf(publishes[kind]))
+		of := spreadOf(deliveries[kind])
+		if most, _ := of.most.Value(); most > 0 || !unnamed(s, kind) {
+			line(kind, of, spreadOf(publishes[kind]))
+		}
 	}
 	line("together", t.of(results.MessagesPerEntry), t.of(results.PublishesPerEntry))
 	p.line("published", "%s", p.published(s, t))
@@ -276,6 +279,11 @@ func (p *Report) messages(s *runs.Summary, t table) {
 		p.line("one entry", "%s deliveries, on average %s", format.Range(t.of(results.OneEntryMin).least,
 			t.of(results.OneEntryMax).most), t.of(results.OneEntryMean).text(format.Hundredths))
 	}
+}
+
+// unnamed reports whether messages of a kind have no name of their own in a foreign program.
+func unnamed(s *runs.Summary, kind string) bool {
+	return foreign.Is(s.Record.Options.Config) && foreign.Undeclared(kind)
 }
 
 // published prints the published cost, and whether the trials confirm it.
@@ -384,7 +392,7 @@ func (p *Report) machine(s *runs.Summary, t table) {
 	for i := range t {
 		p.pauses(s, i)
 	}
-	p.cpuBound(t, m)
+	p.cpuBound(s, t)
 }
 
 // pauses warns of processes that were not running for some time in a trial.
@@ -447,7 +455,8 @@ func ours(t table) (figures []figure.Figure) {
 
 // cpuBound warns that CPU load has distorted times, and says whether it was the load of the run or of other
 // processes.
-func (p *Report) cpuBound(t table, m results.Machine) {
+func (p *Report) cpuBound(s *runs.Summary, t table) {
+	m := s.Record.Machine
 	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool { return !row.CPUBound() })
 	if len(busy) == 0 {
 		return
@@ -471,7 +480,8 @@ func (p *Report) cpuBound(t table, m results.Machine) {
 		by = " by the machine"
 	}
 	remark := "these times rank CPU cost, not algorithms"
-	if latency, known := t[0].LatencyUS.Value(); known && latency == 0 {
+	latency, known := t[0].LatencyUS.Value()
+	if known && latency == 0 && !foreign.Silent(s.Record.Options.Config) {
 		remark += "; add --latency"
 	}
 	p.warn("CPU-bound%s: %s%s", by, in, remark)

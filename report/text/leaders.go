@@ -136,6 +136,7 @@ func (p *Report) electionMessages(s *runs.Summary) {
 		n, _ := m.Sent.Value()
 		sent[m.Kind] += n
 	}
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return sent[kind] == 0 && unnamed(s, kind) })
 	for i, kind := range kinds {
 		name := ""
 		if i == 0 {

@@ -16,7 +16,6 @@ import (
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
 
@@ -182,9 +181,6 @@ func (p *Report) verdict(s *runs.Summary) {
 	if row := s.Spec; row.Flaw != nil && outcome != check.Violated {
 		p.say("  %s is known to be broken (%s), which this run did not show; this does: %s %s",
 			row.Name, row.Flaw.Check, terminal.Invoked(), strings.Join(row.ShowFlaw(), " "))
-	}
-	if foreign.Is(s.Record.Options.Config) {
-		p.say("  a foreign program cannot be simulated or explored: only real runs test it")
 	}
 	p.printf("\n")
 }
