@@ -9,16 +9,12 @@ import (
 	"slices"
 
 	moremath "github.com/aclements/go-moremath/stats"
-	"golang.org/x/perf/benchmath"
 
 	"turnstile/internal/figure"
 )
 
 // Level is the significance level: the greatest probability that a significant difference is chance.
 const Level = 0.05
-
-// confidence is the least probability that an interval contains the true value.
-const confidence = 1 - Level
 
 // An Estimate is a number with its interval. An end of the interval is infinite if the samples are too small
 // to bound it.
@@ -30,14 +26,25 @@ type Estimate struct {
 // Bounded reports whether the samples were large enough for an interval.
 func (e Estimate) Bounded() bool { return !math.IsInf(e.Low, 0) && !math.IsInf(e.High, 0) }
 
-// Median returns the median of a sample, which must not be empty. The ends of its interval are values of the
-// sample; it takes at least six values.
+// Median returns the median of a sample, which must not be empty. Its interval reaches from the k-th least to
+// the k-th greatest value, for the greatest k by which it contains the true
+// median with a probability of at least 1 - Level; it takes at least six values.
 func Median(x []float64) Estimate {
-	sample, n := sampleOf(x), len(x)
-	s := benchmath.AssumeNothing.Summary(sample, confidence)
-	// The center of the summary is interpolated, and wrong in the last digit.
-	center := (sample.Values[n/2] + sample.Values[(n-1)/2]) / 2
-	return Estimate{center, s.Lo, s.Hi, s.Confidence}
+	x = slices.Sorted(slices.Values(x))
+	n := len(x)
+	e := Estimate{(x[n/2] + x[(n-1)/2]) / 2, math.Inf(-1), math.Inf(1), 1}
+	// The true median is outside if fewer than k of n values are below it, or fewer than k above it.
+	ways, of := new(big.Int), big.NewInt(1)
+	for k := range n / 2 {
+		ways.Add(ways, of)
+		of.Div(of.Mul(of, big.NewInt(int64(n-k))), big.NewInt(int64(k+1)))
+		outside, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(ways), 1-n).Float64()
+		if outside > Level {
+			break
+		}
+		e.Low, e.High, e.Coverage = x[k], x[n-1-k], 1-outside
+	}
+	return e
 }
 
 // MedianOf returns the median of figures. It is unknown if figures is empty or has an unknown one, and a
@@ -81,11 +88,6 @@ func less(x, y []float64) float64 {
 		return 1
 	}
 	return test.P
-}
-
-// sampleOf copies a sample, since benchmath sorts it in place.
-func sampleOf(x []float64) *benchmath.Sample {
-	return benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds)
 }
 
 // LeastP returns the least result of MannWhitney for samples of m and n numbers: if all numbers of one are
@@ -183,7 +185,7 @@ const exactUpTo = 50
 // shift between samples of m and n numbers: together they have a probability below half of Level.
 func refuted(m, n int) int {
 	if m > exactUpTo || n > exactUpTo {
-		const z = 1.959963984540054 // the normal quantile for confidence
+		const z = 1.959963984540054 // the normal quantile for 1 - Level/2
 		a, b := float64(m), float64(n)
 		return max(0, int(a*b/2+0.5-z*math.Sqrt(a*b*(a+b+1)/12)))
 	}

@@ -61,8 +61,26 @@ func TestMedians(t *testing.T) {
 		t.Errorf("%v, not %v", got, want)
 	}
 	five := Median([]float64{5, 3, 9, 4, 1})
-	if five.Value != 4 || five.Bounded() {
+	if five.Value != 4 || !math.IsInf(five.Low, -1) || !math.IsInf(five.High, 1) {
 		t.Errorf("five numbers have an interval: %v", five)
+	}
+}
+
+// The interval of a median is as far from the least value as from the greatest. As published, of seven and of
+// eight numbers it has all, and of fifty it goes from the 18th to the 33rd (H. A. David and H. N. Nagaraja,
+// "Order Statistics", 2003, section 7.1).
+func TestIntervalsOfMediansAreEven(t *testing.T) {
+	of := map[int]float64{6: 1, 7: 1, 8: 1, 9: 2, 11: 2, 12: 3, 20: 6, 50: 18, 3000: 1446}
+	for n, k := range of {
+		var x []float64
+		for i := range n {
+			x = append(x, float64(n-i)) // from n down to 1
+		}
+		e := Median(x)
+		if e.Low != k || e.High != float64(n+1)-k || e.Coverage < 0.95 {
+			t.Errorf("of %d numbers the interval is %v to %v, with %v; not %v to %v", n, e.Low, e.High, e.Coverage, k,
+				float64(n+1)-k)
+		}
 	}
 }
 
