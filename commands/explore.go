@@ -213,10 +213,14 @@ func (c *exploreCall) restsOnFIFO() bool {
 
 func (c *exploreCall) run(ctx context.Context, a *app) error {
 	c.Interrupt = ctx.Done()
+	if c.endless() && c.States == 0 && c.Depth == 0 && !c.noProgress {
+		fmt.Fprintf(a.stderr, "orchestrator: this may go on until --memory is full: %s\n", boundTimeouts)
+	}
 	bar := a.newBar(c.noProgress, 0)
 	c.Progress = func(p explore.Progress) {
 		if p.Last || bar.due() {
-			bar.show(c.share(p), c.progressText(p))
+			share, bound := c.share(p)
+			bar.show(share, c.progressText(p, bound))
 		}
 	}
 	// The exploration counts its live memory alone. Without this limit, garbage would come on top of --memory.
@@ -329,26 +333,36 @@ func (c *exploreCall) removeOld() error {
 	return nil
 }
 
-// share returns how near the exploration has come to the nearest of its bounds, 0 to 1.
-func (c *exploreCall) share(p explore.Progress) float64 {
-	share := float64(p.Bytes) / float64(max(1, c.Memory))
-	if c.States > 0 {
-		share = max(share, float64(p.States)/float64(c.States))
+// share returns how near the exploration has come to the nearest of its bounds, 0 to 1, and names that bound.
+func (c *exploreCall) share(p explore.Progress) (share float64, bound string) {
+	share, bound = float64(p.Bytes)/float64(max(1, c.Memory)), "memory"
+	if s := float64(p.States) / float64(c.States); c.States > 0 && s > share {
+		share, bound = s, "states"
 	}
-	if c.Depth > 0 {
-		share = max(share, float64(p.Depth)/float64(c.Depth))
+	if s := float64(p.Depth) / float64(c.Depth); c.Depth > 0 && s > share {
+		share, bound = s, "depth"
 	}
-	return share
+	return share, c.limit(bound)
 }
 
-func (c *exploreCall) progressText(p explore.Progress) string {
-	text := fmt.Sprintf("depth %d, %s states, %v of the %v of --memory", p.Depth,
-		english.Thousands(float64(p.States)), size(p.Bytes), c.memory)
+// progressText describes how far the exploration has come. Nobody knows how large a space is before the end.
+func (c *exploreCall) progressText(p explore.Progress, bound string) string {
+	text := fmt.Sprintf("depth %d, %s states; per cent of %s, not of the search", p.Depth,
+		english.Thousands(float64(p.States)), bound)
 	if p.Last {
 		text += ": " + c.words().ask
 	}
 	return text
 }
+
+// endless reports whether timers may run out any number of times, so that the exploration may have no end.
+func (c *exploreCall) endless() bool {
+	_, timed := c.Spec.Machine(c.Config, 0).(nodes.Timed)
+	return timed && c.Timeouts == 0 && c.Timing == nil
+}
+
+// boundTimeouts is the advice for an endless exploration.
+const boundTimeouts = "timers may run out any number of times: --timeouts bounds that, as in --timeouts 2"
 
 // progressCheck is the name for the checks of deadlock and starvation together.
 const progressCheck = "progress"
@@ -417,9 +431,8 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	default:
 		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n", colors.Paint(terminal.Yellow, "BOUNDED"),
 			c.bound(x))
-		if _, timed := c.Spec.Machine(c.Config, 0).(nodes.Timed); timed && c.Timeouts == 0 && c.Timing == nil {
-			fmt.Fprintln(w, "         timers may run out any number of times: --timeouts bounds that, as in "+
-				"--timeouts 2")
+		if c.endless() {
+			fmt.Fprintf(w, "         %s\n", boundTimeouts)
 		}
 		fmt.Fprintln(w)
 	}
@@ -456,15 +469,23 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 
 // bound describes what ended the exploration, with advice.
 func (c *exploreCall) bound(x *explore.Result) string {
-	switch x.Bound {
+	if x.Bound == "memory" {
+		return c.limit(x.Bound) + ": allow more, or explore less"
+	}
+	return c.limit(x.Bound)
+}
+
+// limit returns the flag of a bound with its value; if the bound has no flag, it returns its name.
+func (c *exploreCall) limit(bound string) string {
+	switch bound {
 	case "memory":
-		return fmt.Sprintf("--memory %v: allow more, or explore less", c.memory)
+		return fmt.Sprintf("--memory %v", c.memory)
 	case "states":
 		return fmt.Sprintf("--states %d", c.States)
 	case "depth":
 		return fmt.Sprintf("--depth %d", c.Depth)
 	}
-	return "an " + x.Bound
+	return "an " + bound
 }
 
 func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bool) {
