@@ -371,8 +371,8 @@ func (j *Job) broadcasters() (names []string) {
 	return names
 }
 
-// validateEnd checks that the run ends, and that it is long enough for some client to enter: of times that are
-// drawn, half have to fit, since the mean of a distribution with a long tail says little.
+// validateEnd checks that the run ends, and that it is long enough for some client to enter: of times that
+// are drawn, half have to fit, since the mean of a distribution with a long tail says little.
 func (j *Job) validateEnd() error {
 	switch {
 	case j.Duration < 0:

@@ -155,9 +155,10 @@ func (r *remarkable) job(t *testing.T) *Job {
 // time: nobody enters more often than once per microsecond, and the remark says so.
 func TestTimePassesWithoutHolds(t *testing.T) {
 	const duration = 300 * time.Microsecond
+	loads := []workload.Load{workload.Saturated, workload.Closed, workload.One, workload.Sequential}
 	ran := 0
 	for _, row := range mutex.Table {
-		for _, load := range []workload.Load{workload.Saturated, workload.Closed, workload.One, workload.Sequential} {
+		for _, load := range loads {
 			for _, latency := range []time.Duration{0, 50 * time.Microsecond} {
 				for _, n := range []int{1, 3} {
 					o := option.Defaults()

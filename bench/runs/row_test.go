@@ -236,7 +236,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		"timer_late_us_max", "clock_error_us", "cpu_busy", "broker_cpu", "own_cpu", "broker_share", "others_cpu",
 		"node_rss_mb_max", "ready_ms", "lost_with_broker", "lost_to_deaths", "bytes_per_entry",
 		"server_bytes_per_entry", "entries_told", "told_stayed", "told_inside_us", "told_inside_us_max",
-		"told_for_nothing", "overlapped_untold", "refused_tries", "refused_free",
+		"told_for_nothing", "overlapped_untold", "told_after_us_max", "refused_tries", "refused_free",
 		"resource", "resource_round_trips_per_entry", "resource_us_mean"} {
 		filled[column] = true
 	}

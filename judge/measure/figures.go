@@ -89,6 +89,7 @@ type Figures struct {
 	Suspicions      number `csv:"suspicions"`
 	SuspicionsWrong number `csv:"suspicions_wrong"`       // suspicions of nodes that were up
 	WrongPerHour    number `csv:"suspicions_wrong_per_h"` // wrong suspicions per hour of the whole run
+	WrongStill      number `csv:"suspicions_wrong_still"` // wrong suspicions of nodes that stood still
 	DetectionUSMean number `csv:"detection_us_mean"`      // from a crash until another node suspects it
 	DetectionUSMax  number `csv:"detection_us_max"`
 
@@ -138,6 +139,8 @@ type Figures struct {
 	ToldInsideUSMax number `csv:"told_inside_us_max" of:"exclusion"`
 	// OverlappedUntold counts entries that another entry overlapped before their client was told, if ever.
 	OverlappedUntold number `csv:"overlapped_untold" of:"exclusion"`
+	// ToldAfterUSMax is how long after that other entry the client was told, at most.
+	ToldAfterUSMax number `csv:"told_after_us_max" of:"exclusion"`
 	// ToldForNothing counts clients that were told, went on, and were alone inside all the time.
 	ToldForNothing number `csv:"told_for_nothing" of:"exclusion"`
 	RefusedTries   number `csv:"refused_tries" of:"exclusion"` // tries that the lock refused

@@ -204,6 +204,7 @@ func (f *Fold) detect() {
 	}
 	d := &s.Detection
 	m.Suspicions, m.SuspicionsWrong = figure.Count(d.Suspicions), figure.Count(d.Wrong)
+	m.WrongStill = figure.Count(d.WrongStill)
 	if began := s.Marks[history.Began]; began.Seen {
 		m.WrongPerHour = figure.Ratio(float64(d.Wrong), float64(s.End-began.At)/3600e9)
 	}
@@ -378,6 +379,8 @@ type lossNotices struct {
 	most        int64  // the longest time that a client went on
 	open        bool   // a client still went on when the history ended
 	untold      uint64 // clients that were not told of the loss before another client entered
+	after       int64  // the longest time from then until one of these was told, or its section ended
+	never       bool   // one of these was never told
 	forNothing  uint64 // clients that were told of the loss, went on, and were alone inside
 }
 
@@ -385,6 +388,11 @@ type lossNotices struct {
 func (t *lossNotices) add(s *section.Section, stampError int64) {
 	if s.Late(stampError) {
 		t.untold++
+		told := s.Ended
+		if s.Told {
+			told = s.ToldAt
+		}
+		t.after, t.never = max(t.after, told-s.Followed), t.never || !s.Told
 	}
 	if !s.Told {
 		return
@@ -424,8 +432,16 @@ func (f *Fold) noticed(single bool) {
 	if t.stayed > 0 {
 		m.ToldInsideUSMax = number(float64(t.most) / 1e3)
 	}
-	if single {
-		m.OverlappedUntold, m.ToldForNothing = figure.Count(t.untold), figure.Count(t.forNothing)
+	if !single {
+		return
+	}
+	m.OverlappedUntold, m.ToldForNothing = figure.Count(t.untold), figure.Count(t.forNothing)
+	if t.untold > 0 {
+		number = figure.Number
+		if t.never {
+			number = figure.AtLeast
+		}
+		m.ToldAfterUSMax = number(float64(t.after) / 1e3)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// naiveSilence returns the longest time without an accepted entry from the beginning of a fault to that of the
-// next or the end of the window.
+// naiveSilence returns the longest time without an accepted entry from the beginning of a fault to that of
+// the next or the end of the window.
 func naiveSilence(accepted []plainVisit, faults []plainFault, i int, window section.Window) figure.Figure {
 	from, to := faults[i].from, window.To
 	if from >= to {

@@ -16,6 +16,7 @@ import (
 type Detection struct {
 	Suspicions uint64 // of all nodes, in the whole run
 	Wrong      uint64 // suspicions of nodes that were up
+	WrongStill uint64 // of these, suspicions of nodes that stood still: see Fold.stoodStill
 
 	Detected   uint64 // crashes that were detected, counted for each node that detected them
 	Undetected uint64 // crashes that were not detected when the history ended, counted likewise
@@ -142,7 +143,21 @@ func (d *Detection) close(end int64, down map[nodes.ID]dead, logs []*history.Nod
 func (f *Fold) suspect(e *history.Event) {
 	_, down := f.dead[nodes.ID(e.Count)]
 	f.Detection.suspect(e, down)
+	if e.Kind == history.Suspected && !down && f.stoodStill(e.Count, e.At) {
+		f.Detection.WrongStill++
+	}
 	f.err(e)
+}
+
+// stoodStill reports whether a process stands still at a time or went on so shortly before that others may
+// still miss what it did not send: no longer ago than it had stood still.
+func (f *Fold) stoodStill(process uint32, at int64) bool {
+	for _, p := range slices.Backward(f.Pauses) {
+		if p.Process == process {
+			return p.To == math.MaxInt64 || at-p.To <= p.To-p.From
+		}
+	}
+	return false
 }
 
 // err notes when detectors begin to suspect nodes that are up, and when no such suspicion is left.

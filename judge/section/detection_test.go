@@ -12,6 +12,11 @@ func said(at int64, by nodes.ID, kind history.Kind, of uint32) history.Event {
 	return history.Event{At: at, Kind: kind, Node: by, Count: of, Instance: 1}
 }
 
+// stood is an event by which a process is stopped or goes on.
+func stood(at int64, process uint32, kind history.Kind) history.Event {
+	return history.Event{At: at, Kind: kind, Node: nodes.None, Count: process}
+}
+
 func TestDetections(t *testing.T) {
 	const crashed, restarted, suspected, trusted = history.Crashed, history.Restarted, history.Suspected,
 		history.Trusted
@@ -40,6 +45,10 @@ func TestDetections(t *testing.T) {
 			happens(20, 1, restarted), said(22, 1, suspected, 2), said(30, 0, suspected, 2),
 			said(31, 0, suspected, 1)},
 			Detection{Suspicions: 3, Wrong: 1, Detected: 1, Sum: 20, Most: 20}, true},
+		"of nodes that stand still, and of one that went on": {[]history.Event{stood(10, 2, history.Paused),
+			said(14, 0, suspected, 2), stood(20, 2, history.Resumed), said(30, 1, suspected, 2),
+			said(31, 0, trusted, 2), said(32, 0, suspected, 2), said(33, 2, suspected, 0)},
+			Detection{Suspicions: 4, Wrong: 4, WrongStill: 2}, true},
 		"nobody that exists": {[]history.Event{said(5, 0, suspected, 1<<31)},
 			Detection{Suspicions: 1, Wrong: 1}, true},
 	} {
@@ -52,6 +61,7 @@ func TestDetections(t *testing.T) {
 		got.suspected, got.wrong, got.crashes = nil, nil, nil
 		broken := len(f.Wrongs) > 0
 		if got.Suspicions != test.want.Suspicions || got.Wrong != test.want.Wrong ||
+			got.WrongStill != test.want.WrongStill ||
 			got.Detected != test.want.Detected || got.Undetected != test.want.Undetected ||
 			got.Sum != test.want.Sum || got.Most != test.want.Most || broken != test.broken {
 			t.Errorf("%s: %+v, broken %v; want %+v", name, got, broken, test.want)

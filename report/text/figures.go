@@ -509,12 +509,29 @@ func (p *Report) detection(s *runs.Summary, t table) {
 	if most, _ := t.of(results.Suspicions).most.Value(); most > 0 {
 		said = fmt.Sprintf("suspicions %s, wrong %s (%s per hour)", t.of(results.Suspicions).text(format.Whole),
 			t.of(results.SuspicionsWrong).text(format.Whole), t.of(results.WrongPerHour).text(format.Whole))
+		if still := t.of(results.WrongStill); positive(still.most) {
+			said += fmt.Sprintf("; of the wrong ones %s of nodes that stood still, %s of others",
+				still.text(format.Whole), wrongOfOthers(t).text(format.Whole))
+		}
 	}
 	p.line("", "%s heartbeats; %s", t.of(results.Heartbeats).text(format.Whole), said)
 	if t.known(results.DetectionUSMax) {
 		p.line("", "crashes detected after %s on average, at most %s",
 			t.of(results.DetectionUSMean).text(format.Micros), t.of(results.DetectionUSMax).text(format.Micros))
 	}
+}
+
+// wrongOfOthers returns the wrong suspicions of nodes that did not stand still.
+func wrongOfOthers(t table) spread {
+	var figures []figure.Figure
+	for i := range t {
+		wrong, _ := t[i].SuspicionsWrong.Value()
+		still, known := t[i].WrongStill.Value()
+		if known {
+			figures = append(figures, figure.Number(wrong-still))
+		}
+	}
+	return spreadOf(figures)
 }
 
 // epochs prints, for each fault, how many new epochs the algorithm began (for instance by regenerating its
@@ -564,8 +581,8 @@ func (p *Report) told(t table) {
 		format.Micros(t.of(results.ToldInsideUSMax).most))
 	say(of(results.EntriesTold)-stayed, "the client left as soon as it was told that the lock was lost")
 	if untold := of(results.OverlappedUntold); of(results.EntriesTold) > 0 {
-		say(untold, "another client entered before the client was told that the lock was lost, "+
-			"if it was told at all")
+		say(untold, "another client entered %sbefore the client was told that the lock was lost, "+
+			"if it was told at all", upTo(t.of(results.ToldAfterUSMax).most))
 	} else if untold > 0 {
 		p.line("overlapped", "%s another client entered, and no client was told that it had lost the lock",
 			in(untold))
@@ -577,6 +594,14 @@ func (p *Report) told(t table) {
 			english.Count(tries, "try", "tries"), format.Whole(t.sum(results.RefusedFree)))
 	}
 	p.guarded(t)
+}
+
+// upTo limits a time in a sentence, if it is known.
+func upTo(us figure.Figure) string {
+	if !us.Known() {
+		return ""
+	}
+	return "up to " + format.Micros(us) + " "
 }
 
 // guarded prints how many overlapping entries a resource that demands fence numbers would keep apart.

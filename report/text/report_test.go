@@ -181,6 +181,17 @@ var summaries = []struct {
 		"tries       the lock refused 1,200 tries, 7 of them while no client was inside",
 		"fences      4 entries overlapped; a resource that checks fence numbers would still accept the writes of " +
 			"at least 2 of them"}, ""},
+	{"told late", func(s *runs.Summary) { lostLocks(s, figure.Figure{}) }, []string{
+		"            in 2 entries another client entered up to 1.90 s before the client was told that the lock " +
+			"was lost, if it was told at all"}, ""},
+	{"wrong suspicions", func(s *runs.Summary) {
+		s.Record.Options.Detector = "heartbeat"
+		of(s, func(r *results.Row, x float64) {
+			r.Suspicions, r.SuspicionsWrong = figure.Number(9), figure.Number(x)
+			r.WrongStill, r.WrongPerHour = figure.Number(5), figure.Number(60)
+		}, 7, 7, 7)
+	}, []string{"suspicions 9, wrong 7 (60 per hour); " +
+		"of the wrong ones 5 of nodes that stood still, 2 of others"}, ""},
 	{"fences that are not known", func(s *runs.Summary) { lostLocks(s, figure.Figure{}) }, nil, "fences "},
 	{"an open load without requests", func(s *runs.Summary) {
 		of(s, func(r *results.Row, _ float64) { r.Asked = r.With(option.LoadColumn, "open") }, 0, 0, 0)
@@ -223,6 +234,7 @@ func lostLocks(s *runs.Summary, fenced figure.Figure) {
 	r := &s.Rows[1]
 	r.EntriesTold, r.ToldStayed, r.ToldInsideUSMax = figure.Count(5), figure.Count(3), figure.Number(812_000)
 	r.OverlappedUntold, r.ToldForNothing = figure.Count(2), figure.Count(1)
+	r.ToldAfterUSMax = figure.Number(1_900_000)
 	r.RefusedTries, r.RefusedFree = figure.Count(1200), figure.Count(7)
 	r.Violations, r.ViolationsFenced = figure.Count(4), fenced
 }
