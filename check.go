@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"turnstile/bench"
 	"turnstile/bench/study"
+	"turnstile/commands"
 	"turnstile/internal/english"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -24,7 +26,8 @@ const (
 // some order of events in a cluster of 1 to 3 nodes breaks exclusion or leaves a client waiting for ever,
 // also with a lost or doubled message or a crash, or if one of 120 runs on virtual time under random faults
 // breaks a promise. A failure outside the model of the row, by its Safe and Live, is not an error. A panic is
-// always an error: a machine has to ignore a second copy of a message, and a late grant.
+// always an error: a machine has to ignore a second copy of a message, and a late grant. The error has the
+// steps that lead to the failure, and of a run its plan, shrunk, with the command that repeats it.
 //
 // Explorations end after 131,072 states, so nil does not mean that all orders were tried: the result of
 // [Explore] says whether they were. The same row always gives the same result. Check takes some seconds.
@@ -67,12 +70,22 @@ func Check(r *Row) error {
 		case wrong != nil && run.Options.Config.N == 0: // it could not be drawn
 			return fmt.Errorf("%s under random faults: %w", r.Name, wrong)
 		case wrong != nil:
-			return fmt.Errorf("%s, %s, seed %d, under %s: %w", r.Name,
+			return told(run.Job, fmt.Errorf("%s, %s, seed %d, under %s: %w", r.Name,
 				english.Count(run.Options.Config.N, "node", "nodes"), run.Seed,
-				strings.Join(run.Options.FaultTexts(), "; "), wrong)
+				strings.Join(run.Options.FaultTexts(), "; "), wrong))
 		}
 	}
 	return nil
+}
+
+// told adds to the error of a run under random faults the steps of its failure, its plan, shrunk, and the
+// command that repeats it, if it fails again.
+func told(j *bench.Job, wrong error) error {
+	steps, plan, err := commands.Shrunk(context.Background(), j, "orchestrator")
+	if err != nil || plan == "" {
+		return wrong
+	}
+	return fmt.Errorf("%w\n%s", wrong, strings.Join(append(steps, plan), "\n"))
 }
 
 // checkOrders explores a cluster, first without faults, and then with one fault of each kind.

@@ -157,12 +157,12 @@ func TestRowsAreRefused(t *testing.T) {
 	}
 }
 
-// A tired passes a token around, and panics when its client leaves for the tenth time. A babbler answers its
-// own messages for ever.
+// A tired passes a token around, and panics when its client leaves for the tenth time or, if it is picky,
+// when a second token comes after that. A babbler answers its own messages for ever.
 type (
 	tired struct {
-		has, wants bool
-		left       uint8
+		has, wants, picky bool
+		left              uint8
 	}
 	babbler struct{ greedy }
 	turn    struct{} // the token
@@ -189,7 +189,7 @@ func (t *tired) Request(env *nodes.Env) {
 }
 
 func (t *tired) Release(env *nodes.Env) {
-	if t.left++; t.left == 10 {
+	if t.left++; t.left == 10 && !t.picky {
 		panic("enough")
 	}
 	t.wants = false
@@ -198,6 +198,9 @@ func (t *tired) Release(env *nodes.Env) {
 
 func (t *tired) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	if _, ok := m.(turn); !ok || t.has {
+		if t.picky && t.left >= 10 {
+			panic("twice")
+		}
 		return
 	}
 	if t.has = true; t.wants {
@@ -210,13 +213,16 @@ func (t *tired) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 func (b *babbler) Request(env *nodes.Env)                              { env.Send(env.Self(), ask{}) }
 func (b *babbler) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) { env.Send(env.Self(), ask{}) }
 
-// Check returns an error if a machine panics, with the run in which it did, or if it never comes to an end of
-// its messages to itself.
+// Check returns an error if a machine panics, with the run in which it did, the faults that matter and the
+// command that repeats it, or if it never comes to an end of its messages to itself.
 func TestCheckOfPanics(t *testing.T) {
 	panics := func(nodes.Config) nodes.Machine { return &tired{} }
+	picky := func(nodes.Config) nodes.Machine { return &tired{picky: true} }
 	babbles := func(nodes.Config) nodes.Machine { return &babbler{} }
 	for says, makes := range map[string]func(nodes.Config) nodes.Machine{
-		`^greedy, \d+ nodes, seed \d+, under .*: node \d+ panicked after .*: enough`: panics,
+		`^greedy, \d+ nodes, seed \d+, under .*: node \d+ panicked after .*: enough(?s:.*)` +
+			`\n# orchestrator simulate --algo greedy --nodes \d+ .* --seed \d+ --plan ./shrunk.yaml\n`: panics,
+		`panicked after .*: twice(?s:.*)\n# Shrunk from \d+ faults? to 1 by(?s:.*)\n  - duplicate: `: picky,
 		`in its own node never end`: babbles,
 	} {
 		r := greedyRow

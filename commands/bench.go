@@ -539,9 +539,14 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 // commandOf returns the command that makes a run with these options under a plan, quoted for a shell. It
 // lacks --server-program, since no record has that path.
 func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
-	words := []string{terminal.Invoked(), "simulate"}
+	return terminal.Invoked() + " " + strings.Join(wordsOf(row, o, real, plan), " ")
+}
+
+// wordsOf returns the words of commandOf after the program.
+func wordsOf(row *spec, o *bench.Options, real bool, plan string) []string {
+	words := []string{"simulate"}
 	if real {
-		words[1] = check.ProblemOf(row).Command
+		words[0] = check.ProblemOf(row).Command
 	}
 	add := func(flag string, value any) {
 		words = append(words, "--"+flag, terminal.ShellQuoted(fmt.Sprint(value)))
@@ -572,7 +577,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		}
 	}
 	addText("plan", plan)
-	return strings.Join(words, " ")
+	return words
 }
 
 // programWords adds the flags that name a foreign program or a service with its options.

@@ -108,20 +108,26 @@ func distinct(words []string) (all []string) {
 
 // printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.
 func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
-	s, err := study.Shrink(ctx, j)
-	if err == nil && s == nil {
-		return // the run is valid this time
-	}
-	text := ""
-	if err == nil {
-		text, err = s.File(
-			fmt.Sprintf("Shrunk from %s to %d by %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
-				english.Count(s.Tries, "run", "runs")),
-			"Save this as shrunk.yaml, and run:", commandOf(j.Spec, &j.Options, false, "./shrunk.yaml"))
-	}
-	if err != nil {
+	_, text, err := Shrunk(ctx, j, terminal.Invoked())
+	switch {
+	case err != nil:
 		fmt.Fprintf(a.stderr, "orchestrator: shrinking the plan: %v\n", err)
-		return
+	case text != "":
+		fmt.Fprintf(a.stdout, "\n%s\n", text)
 	}
-	fmt.Fprintf(a.stdout, "\n%s\n", text)
+}
+
+// Shrunk shrinks the plan of a simulated run that failed. It returns the steps of the failure under that plan,
+// and the plan as a file that says how to repeat the run with a program; nothing if the run is valid.
+func Shrunk(ctx context.Context, j *bench.Job, program string) (steps []string, file string, err error) {
+	s, err := study.Shrink(ctx, j)
+	if err != nil || s == nil {
+		return nil, "", err
+	}
+	file, err = s.File(
+		fmt.Sprintf("Shrunk from %s to %d by %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
+			english.Count(s.Tries, "run", "runs")),
+		"Save this as shrunk.yaml, and run:",
+		program+" "+strings.Join(wordsOf(j.Spec, &j.Options, false, "./shrunk.yaml"), " "))
+	return s.Steps, file, err
 }

@@ -3,6 +3,7 @@ package study
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"turnstile/internal/ddmin"
 	"turnstile/internal/english"
 	"turnstile/judge/check"
+	"turnstile/nodes/sim"
 )
 
 // A Failure is how a run failed: the worst finding of its verdict.
@@ -34,6 +36,7 @@ func failureOf(v *check.Verdict) Failure {
 type shrunk struct {
 	Failure Failure
 	Reason  string        // the reason of the verdict under the shrunken plan
+	Steps   []string      // the evidence of that verdict
 	Faults  []chaos.Fault // each takes place once, and has a seed
 	From    int           // how many faults the plan had
 	Tries   int           // number of runs made
@@ -46,13 +49,13 @@ const mostTries = 2000
 // simplified. Each fault has its own seed, so its random draws do not depend on the other faults. Shrink
 // returns nil if the run is valid.
 func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
-	first, err := bench.Simulate(ctx, j)
-	if err != nil || first.Verdict.Outcome == check.Valid {
+	verdict, faults, err := verdictOf(ctx, j)
+	if err != nil || verdict.Outcome == check.Valid {
 		return nil, err
 	}
 	s := shrinker{ctx: ctx, job: j}
-	s.Failure, s.Reason, s.From = failureOf(&first.Verdict), first.Verdict.Reason, len(first.Faults)
-	s.Faults = first.Faults
+	s.Failure, s.From = failureOf(verdict), len(faults)
+	s.keep(faults, verdict)
 	for i := range s.Faults {
 		s.Faults[i].Hit = nil // without the other faults, this fault may hit other victims
 	}
@@ -62,6 +65,22 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 		s.err = ctx.Err()
 	}
 	return &s.shrunk, s.err
+}
+
+// verdictOf makes a simulated run. It returns its verdict, in which a panic of a machine is a violation, and
+// its faults, each of which takes place once.
+func verdictOf(ctx context.Context, j *bench.Job) (*check.Verdict, []chaos.Fault, error) {
+	t, err := bench.Simulate(ctx, j)
+	var p *sim.Panic
+	switch {
+	case errors.As(err, &p):
+		f := check.Finding{Check: "panic", Outcome: check.Violated, Says: p.Error()}
+		faults, err := j.FaultsAsked(1, j.Seed)
+		return &check.Verdict{Outcome: check.Violated, Reason: f.Says, Findings: []check.Finding{f}}, faults, err
+	case err != nil:
+		return nil, nil, err
+	}
+	return &t.Verdict, t.Faults, nil
 }
 
 // A shrinker shrinks a plan.
@@ -79,9 +98,9 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 	}
 	s.Tries++
 	j, err := s.job.Under(faults)
-	var t *bench.Tried
+	var v *check.Verdict
 	if err == nil {
-		t, err = bench.Simulate(s.ctx, j)
+		v, _, err = verdictOf(s.ctx, j)
 	}
 	if err != nil {
 		if s.ctx.Err() == nil {
@@ -89,11 +108,16 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 		}
 		return false
 	}
-	if t.Verdict.Outcome == check.Valid || failureOf(&t.Verdict) != s.Failure {
+	if v.Outcome == check.Valid || failureOf(v) != s.Failure {
 		return false
 	}
-	s.Faults, s.Reason = faults, t.Verdict.Reason
+	s.keep(faults, v)
 	return true
+}
+
+// keep takes faults under which the run fails, and its verdict.
+func (s *shrinker) keep(faults []chaos.Fault, v *check.Verdict) {
+	s.Faults, s.Reason, s.Steps = faults, v.Reason, v.Worst().Witness
 }
 
 // shorten shortens and simplifies faults while a run with them still fails, but makes none shorter than
