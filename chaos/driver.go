@@ -467,7 +467,7 @@ func (d *Driver) heal(f *fault, at int64) (bool, error) {
 	}
 	f.ended = at
 	return true, d.cluster.Record(port.FaultEvent{At: at, Number: f.number, Healed: true,
-		Hits: f.shared.hits.Load()})
+		Hits: f.shared.hits.Load(), HitAt: f.shared.hitAt.Load()})
 }
 
 // undo reverts what a fault has done to members, or to connections.
@@ -568,7 +568,7 @@ func (f *fault) mend(c port.Cluster) error {
 		return nil
 	}
 	lost, err := c.Relieve(f.number)
-	f.shared.hits.Add(lost)
+	f.shared.hit(lost.Answers, c.Now()-int64(lost.Ago))
 	return err
 }
 

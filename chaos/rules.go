@@ -61,7 +61,7 @@ func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 		}
 		hit := true
 		if fate, hit = x.shape(p, fate, begun); hit {
-			x.shared.hits.Add(1)
+			x.shared.hit(1, p.At)
 		}
 	}
 	return fate

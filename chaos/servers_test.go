@@ -42,11 +42,11 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 			"began 1 at 3 nodes, servers [2]", "relieve 1", "healed 1"},
 		"drop-answer: 1, nth: 3, close: true": {
 			"strain 1 on 1-server 0, 1-server 1, 1-server 2: close: answer 3", "began 1 at 1 nodes",
-			"relieve 1", "healed 1 with 2"},
+			"relieve 1", "healed 1 with 2, the first at 1.7s"},
 	} {
 		d, c := staged(t, text+", at: 1s")
 		if c.leader = 2; strings.HasPrefix(text, "drop-answer") {
-			c.lost = 2
+			c.lost = port.Lost{Answers: 2, Ago: 300 * time.Millisecond}
 		}
 		if got := c.until(t, d, 999*time.Millisecond); len(got) > 0 {
 			t.Errorf("%s: before its time: %q", text, got)

@@ -42,7 +42,8 @@ type faultState struct {
 	from  atomic.Int64  // time from which the fault is in force
 	to    atomic.Int64  // time at which it is in force no longer
 	hits  atomic.Uint64 // how many messages the fault has hit
-	_     [2]uint64     // pads the state to a cache line
+	hitAt atomic.Int64  // when it hit the first of them
+	_     [1]uint64     // pads the state to a cache line
 }
 
 // first stands for time 0, the beginning of the run, since 0 means not yet.
@@ -112,6 +113,15 @@ func (s *faultState) reset() {
 	s.from.Store(0)
 	s.to.Store(0)
 	s.hits.Store(0)
+	s.hitAt.Store(0)
+}
+
+// hit notes that the fault has hit messages, the first of them at a time.
+func (s *faultState) hit(messages uint64, at int64) {
+	if messages > 0 && s.hitAt.Load() == 0 {
+		s.hitAt.CompareAndSwap(0, max(first, at))
+	}
+	s.hits.Add(messages)
 }
 
 // begin puts the fault in force from one time until another.
@@ -278,14 +288,15 @@ func (b *SharedState) Follow(text []byte) error {
 	return nil
 }
 
-// Seen encodes what the nodes wrote to a mirror, for Gather: how many messages each fault has hit, and which
-// nodes lead.
+// Seen encodes what the nodes wrote to a mirror, for Gather: how many messages each fault has hit and when
+// the first, and which nodes lead.
 func (b *SharedState) Seen() (text []byte) {
 	add := func(x uint64) { text = binary.AppendVarint(text, int64(x)) }
 	for i := range b.faults {
 		if hits := b.faults[i].hits.Load(); hits > 0 {
 			add(uint64(i) + 1)
 			add(hits)
+			add(uint64(b.faults[i].hitAt.Load()))
 		}
 	}
 	add(0)
@@ -303,14 +314,18 @@ func (b *SharedState) Seen() (text []byte) {
 // Gather updates the state from the texts of Seen of all mirrors.
 func (b *SharedState) Gather(seen [][]byte) error {
 	hits, leaders := make([]uint64, len(b.faults)), make([][2]uint64, len(b.leaders))
+	hitAt := make([]int64, len(b.faults))
 	for _, text := range seen {
 		r := varints{text: text}
 		for i := r.next(); i != 0; i = r.next() {
-			count := r.next()
+			count, at := r.next(), r.next()
 			if r.wrong || i < 1 || i > int64(len(hits)) {
 				return errMirror
 			}
 			hits[i-1] += uint64(count)
+			if at != 0 && (hitAt[i-1] == 0 || at < hitAt[i-1]) {
+				hitAt[i-1] = at
+			}
 		}
 		for i := r.next(); i != 0; i = r.next() {
 			turn, term := r.next(), r.next()
@@ -325,6 +340,7 @@ func (b *SharedState) Gather(seen [][]byte) error {
 	}
 	for i, count := range hits {
 		b.faults[i].hits.Store(count)
+		b.faults[i].hitAt.Store(hitAt[i])
 	}
 	for id, l := range leaders {
 		b.leaders[id].term.Store(l[1])

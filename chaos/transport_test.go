@@ -160,7 +160,7 @@ type stageOf struct {
 
 	leader int   // of servers; -1: none
 	silent error // error of the search for the leading server
-	lost   uint64
+	lost   port.Lost
 }
 
 func (s *stageOf) do(format string, args ...any) error {
@@ -226,7 +226,9 @@ func (s *stageOf) Strain(number int, x port.Strain) error {
 	return s.do("%s", text)
 }
 
-func (s *stageOf) Relieve(number int) (uint64, error) { return s.lost, s.do("relieve %d", number) }
+func (s *stageOf) Relieve(number int) (port.Lost, error) {
+	return s.lost, s.do("relieve %d", number)
+}
 
 func (s *stageOf) Find(r port.Relation, to port.Member) ([]port.Member, error) {
 	switch {
@@ -243,7 +245,7 @@ func (s *stageOf) Find(r port.Relation, to port.Member) ([]port.Member, error) {
 func (s *stageOf) Record(e port.FaultEvent) error {
 	switch {
 	case e.Healed && e.Hits > 0:
-		return s.do("healed %d with %d", e.Number, e.Hits)
+		return s.do("healed %d with %d, the first at %v", e.Number, e.Hits, time.Duration(e.HitAt))
 	case e.Healed:
 		return s.do("healed %d", e.Number)
 	}

@@ -117,8 +117,8 @@ func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
 	}
 }
 
-// Shrunk shrinks the plan of a simulated run that failed. It returns the steps of the failure under that plan,
-// and the plan as a file that says how to repeat the run with a program; nothing if the run is valid.
+// Shrunk shrinks the plan of a simulated run that failed. It returns the steps of the failure under that
+// plan, and the plan as a file that says how to repeat the run with a program; nothing if the run is valid.
 func Shrunk(ctx context.Context, j *bench.Job, program string) (steps []string, file string, err error) {
 	s, err := study.Shrink(ctx, j)
 	if err != nil || s == nil {

@@ -115,6 +115,8 @@ func (c *eventColumn) has(e *eventOf) bool {
 		return e.Kind == history.FaultBegan && len(e.ServersHit()) > 0
 	case "in_doubt":
 		return e.Kind == history.Crashed && e.Count != 0
+	case "first_hit_ns":
+		return e.Kind == history.FaultHealed && e.Fence != 0
 	case "fence":
 		return e.Kind == history.Entered && e.Fence != 0
 	case "units":
@@ -184,6 +186,7 @@ var eventColumns = []eventColumn{
 	{name: "victim", number: victim},
 	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
 	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
+	{name: "first_hit_ns", number: fence},
 	{name: "connection", of: kinds(history.Disconnected, history.Reconnected), number: count},
 	{name: "sender", of: kinds(history.LinkBegan, history.MulticastBegan), number: count},
 	{name: "incarnation", of: kinds(history.LinkBegan, history.MulticastBegan), number: entry},

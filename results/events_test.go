@@ -74,6 +74,8 @@ var printedEvents = []struct {
 		"assumptions": "servers_that_are_up"}},
 	{history.Event{Kind: history.FaultHealed, Count: 3, Value: 7},
 		map[string]any{"fault": 3., "messages_hit": 7.}},
+	{history.FaultEvent(port.FaultEvent{Number: 3, Healed: true, Hits: 7, HitAt: 90}),
+		map[string]any{"fault": 3., "messages_hit": 7., "first_hit_ns": 90.}},
 	{history.Event{Kind: history.Counted, Value: 70, Fence: 2}, map[string]any{"messages": 70., "dropped": 2.}},
 	{history.Event{Kind: history.Disconnected, Count: 2}, map[string]any{"connection": 2.}},
 	{history.Event{Kind: history.Reconnected, Count: 2}, map[string]any{"connection": 2.}},

@@ -17,6 +17,7 @@ import (
 
 	"turnstile/internal/broker"
 	"turnstile/internal/relay"
+	"turnstile/nodes/port"
 )
 
 // Proxies are TCP proxies on the loopback addresses of hosts, one process per host. Without hosts there are
@@ -130,17 +131,17 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 	return nil
 }
 
-// Answers returns how many answers a fault has lost.
-func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err error) {
+// Answers returns which answers a fault has lost.
+func (p *Proxies) Answers(ctx context.Context, number int) (all port.Lost, err error) {
 	for _, host := range p.in[number] {
-		var lost uint64
+		var lost port.Lost
 		order := proxyOrder{Do: countLost, Fault: ConnectionFault{Number: number}}
 		if err := p.workers[host].Ask(ctx, order, &lost); err != nil {
-			return count, err
+			return all, err
 		}
-		count += lost
+		all = port.Lost{Answers: all.Answers + lost.Answers, Ago: max(all.Ago, lost.Ago)}
 	}
-	return count, nil
+	return all, nil
 }
 
 // Bytes returns how many bytes have come to the proxies whose names contain a text, on all hosts.
@@ -253,6 +254,7 @@ type answerLoss struct {
 	nth   uint64
 	close bool
 	seen  atomic.Uint64
+	at    atomic.Int64 // when the answer was lost, since this process began; 0: not yet
 }
 
 // begin starts counting the answers to each client.
@@ -274,17 +276,17 @@ func (f *AnswerFault) of(proxy string) []*answerLoss {
 	return []*answerLoss{f.losses[f.Of[proxy]]}
 }
 
-// lost returns how many answers were lost.
-func (f *AnswerFault) lost() (count int) {
+// lost returns which answers were lost.
+func (f *AnswerFault) lost() (all port.Lost) {
 	if f == nil {
-		return 0
+		return all
 	}
 	for _, l := range f.losses {
-		if l.seen.Load() >= l.nth {
-			count++
+		if at := l.at.Load(); at > 0 {
+			all = port.Lost{Answers: all.Answers + 1, Ago: max(all.Ago, time.Since(begun)-time.Duration(at))}
 		}
 	}
-	return count
+	return all
 }
 
 // A proxyOrder is an order to the process of the proxies.
@@ -301,7 +303,7 @@ const (
 	beginFault  = "begin"
 	healFault   = "heal"
 	reportProxy = "report" // the answer is a proxyReport
-	countLost   = "lost"   // the answer is how many answers a fault has lost
+	countLost   = "lost"   // the answer is which answers a fault has lost
 	countBytes  = "bytes"  // the answer is how many bytes came to proxies with a text in their names
 	lastAnswer  = "last"   // the answer is the time of the server's last answer, or 0
 )
@@ -677,6 +679,7 @@ func (l *line) note(c chunk, r *rule, f *flow) {
 	}
 	for _, loss := range r.answers {
 		if loss.seen.Add(1) == loss.nth {
+			loss.at.Store(int64(time.Since(begun)))
 			f.closed, f.silencedBy = loss.close, loss
 		}
 	}

@@ -218,7 +218,7 @@ func (s Servers) Answered(client nodes.ID) ([]port.Member, error) {
 
 // Strain cuts connections of servers, or loses answers to clients. It returns a function that ends the
 // strain.
-func (s Servers) Strain(number int, of port.Strain) (func() (uint64, error), error) {
+func (s Servers) Strain(number int, of port.Strain) (func() (port.Lost, error), error) {
 	f := cluster.ConnectionFault{Number: number}
 	if of.Answer > 0 {
 		f.Answer = &cluster.AnswerFault{Nth: of.Answer, Close: of.Close, Of: map[string]string{}}
@@ -248,10 +248,10 @@ func (s Servers) Strain(number int, of port.Strain) (func() (uint64, error), err
 	if errors.Is(err, cluster.ErrNoProxies) {
 		return nil, err
 	}
-	end := func() (lost uint64, err error) {
+	end := func() (lost port.Lost, err error) {
 		if of.Answer > 0 {
 			if lost, err = through.Answers(s.ctx, number); err != nil {
-				return 0, err
+				return lost, err
 			}
 		}
 		return lost, through.Heal(s.ctx, number)

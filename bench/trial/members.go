@@ -54,7 +54,7 @@ func (c faultCluster) Start(m port.Member, forget bool) error    { return c.of(m
 func (c faultCluster) Stop(m port.Member) error                  { return c.of(m.Role).Stop(m.I) }
 func (c faultCluster) Continue(m port.Member) error              { return c.of(m.Role).Continue(m.I) }
 func (c faultCluster) Strain(number int, s port.Strain) error    { return c.strain(number, s) }
-func (c faultCluster) Relieve(number int) (lost uint64, _ error) { return c.relieve(number) }
+func (c faultCluster) Relieve(number int) (_ port.Lost, _ error) { return c.relieve(number) }
 
 // SetClock implements port.Cluster.
 func (c faultCluster) SetClock(m port.Member, jump time.Duration, rate float64) error {

@@ -9,6 +9,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // A Fault is a planned fault. Its functions take the victim that the run determined, or None.
@@ -150,6 +151,11 @@ func (e *evidence) spared(f *section.Fault) string {
 // faultText describes what a fault hit, and how many clients entered meanwhile.
 func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	hit := english.Count(f.Hits, "message", "messages")
+	if at := e.hitAt(f); at != "" && f.Hits > 1 {
+		hit += ", the first" + at
+	} else {
+		hit += at
+	}
 	switch {
 	case e.timeless(asked, f) != "":
 		hit = "nothing"
@@ -164,6 +170,15 @@ func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 		says += "; " + done
 	}
 	return says
+}
+
+// hitAt says when a fault hit its first message, in the time in which faults are planned, or returns "".
+func (e *evidence) hitAt(f *section.Fault) string {
+	measuring := e.sections.Marks[history.Measuring]
+	if f.HitAt == 0 || !measuring.Seen {
+		return ""
+	}
+	return fmt.Sprintf(" at %v", time.Duration(f.HitAt-measuring.At).Round(time.Microsecond))
 }
 
 // hitText describes how many nodes a fault hit, and which servers of a service.

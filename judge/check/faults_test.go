@@ -24,14 +24,18 @@ func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
 	w.round()
 	for number, of := range map[int]int64{1: 0, 2: 3, 4: 0} {
 		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: number, Victim: nodes.None}))
-		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: of})
+		healed := history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: of}
+		if of > 0 {
+			healed.Fence = uint64(lastEvent(w.log(nodes.None)).At)
+		}
+		w.add(nodes.None, healed)
 	}
 	w.turn(0)
 	w.turn(1)
 	w.end()
 	v := w.judge()
 	f := finding(t, v, "faults")
-	if f.Outcome != Valid || !strings.HasPrefix(f.Says, "loss 5%: it hit 3 messages") ||
+	if f.Outcome != Valid || !strings.HasPrefix(f.Says, "loss 5%: it hit 3 messages, the first at ") ||
 		!strings.Contains(f.Says, "3 faults hit nothing, and the run shows nothing about that") {
 		t.Errorf("%v: %s", f.Outcome, f.Says)
 	}

@@ -64,9 +64,9 @@ type Cluster interface {
 	Promote(m Member) error
 
 	// Strain puts a strain on connections, and Relieve ends it; number is the number of the fault. A connection
-	// may be under several strains. Relieve returns how many answers were lost.
+	// may be under several strains.
 	Strain(number int, s Strain) error
-	Relieve(number int) (lost uint64, err error)
+	Relieve(number int) (Lost, error)
 
 	// Find returns the members that stand in a relation to another, as far as is known now.
 	Find(r Relation, to Member) ([]Member, error)
@@ -116,12 +116,19 @@ type Strain struct {
 // more to the node, until the node closes it or the strain ends.
 type Link struct{ A, B Member }
 
+// Lost says how many answers a strain has lost, and how long ago the first.
+type Lost struct {
+	Answers uint64        `json:"answers"`
+	Ago     time.Duration `json:"ago"`
+}
+
 // A FaultEvent is the beginning or the end of a fault.
 type FaultEvent struct {
 	At     int64
 	Number int  // number of the fault, from 1
 	Healed bool // it is the end of the fault; otherwise the beginning
 	Hits   uint64
+	HitAt  int64 // when it hit the first message; 0: unknown, or it hit none
 
 	// Set for the beginning only.
 	Breaks nodes.Assumption

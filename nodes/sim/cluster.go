@@ -44,7 +44,7 @@ var errNoMember = errors.New("a simulation has neither connections, brokers, hos
 // Promote, Strain, Relieve and Find implement port.Cluster.
 func (w *world) Promote(port.Member) error                              { return errNoMember }
 func (w *world) Strain(int, port.Strain) error                          { return errNoMember }
-func (w *world) Relieve(int) (uint64, error)                            { return 0, errNoMember }
+func (w *world) Relieve(int) (port.Lost, error)                         { return port.Lost{}, errNoMember }
 func (w *world) Find(port.Relation, port.Member) ([]port.Member, error) { return nil, errNoMember }
 
 // Stop implements port.Cluster.
