@@ -30,6 +30,9 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 		if kind.Stops && kind.Role == port.Node {
 			asked.Stops = f.HitsNode()
 		}
+		if asked.Breaks&(nodes.NoPause|nodes.Timing) != 0 && !asked.OfLinks && !kind.Sets {
+			asked.Slows = f.HitsNode()
+		}
 		if asked.Breaks&nodes.NoCrash != 0 {
 			asked.Kills = f.HitsNode()
 		}

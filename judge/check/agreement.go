@@ -40,7 +40,8 @@ func agreed(e *evidence) Finding {
 		return valid("all agreed on %s at the end", name(last.Leader))
 	}
 	const none = "the nodes do not agree on a leader at the end"
-	calm, had, needs := e.calmAtEnd(), e.quiet(), e.Patience()
+	calm, had := e.calmAtEnd(), e.quiet()
+	needs := e.patience(l.End-int64(had), l.End)
 	switch {
 	case e.unlimited() && !e.saw(history.Endless):
 		return inconclusive(none + ", and it is unknown how long that may take").byRun().with(e.beliefs()...)
@@ -74,7 +75,7 @@ func agreed(e *evidence) Finding {
 		return violated(none + ", and nothing is left that could change it").with(e.beliefs()...)
 	}
 	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
-		with(e.beliefs()...)
+		with(e.beliefs()...).lasting(l.End-int64(had), l.End)
 }
 
 // about rounds a time up for people: to milliseconds, or to microseconds below a second.
@@ -141,23 +142,39 @@ func (e *elected) undecided() (f Finding, is bool) {
 		}
 		for i := first; i < len(all) && all[i].Begun <= calm.To; i++ {
 			had := stretch{leadership.Span{From: max(calm.From, all[i].Begun), To: min(calm.To, all[i].Agreed)}}
-			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.Patience()) ||
+			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.patience(had.From, had.To)) ||
 				e.brokenIn(had.span(), e.Live) != 0 {
 				continue
 			}
 			return violated("from %v on, the nodes did not agree on a leader for %v%s", e.since(had.From),
-				time.Duration(had.Length()).Round(time.Millisecond), e.undisturbed(had.From)), true
+				time.Duration(had.Length()).Round(time.Millisecond), e.undisturbed(had.From)).
+				lasting(had.From, had.To), true
 		}
 	}
 	return f, false
 }
 
-// Patience returns the longest time that an election takes without faults. With timeouts it is the grace
-// period. A row without timeouts only waits for messages: at most 32 rounds, each of length Promise.Known, or
-// for ever if it is unknown how long a message may take.
-// Rings need N or N lg N messages; randomized rings need more than 32 rounds in one run of a million.
+// rounds is how many rounds of messages an election takes at most. Rings need N or N lg N messages; randomized
+// rings need more than 32 rounds in one run of a million.
+const rounds = 32
+
+// patience returns the longest time that an election takes without faults, between two times, if processes
+// are as late as the run measured.
+func (e *elected) patience(from, to int64) time.Duration {
+	patience, steps := e.Patience(), rounds
+	if e.Grace == 0 {
+		steps *= 2 * e.Config.N
+	}
+	if patience == chance.Longest || !e.Measured {
+		return patience
+	}
+	return patience + e.slack(from, to, steps) - e.Slack
+}
+
+// Patience returns the longest time that an election takes without faults, if no process is late. With timeouts
+// it is the grace period. A row without timeouts only waits for messages: some rounds, each of length
+// Promise.Known, or for ever if it is unknown how long a message may take.
 func (s *Setting) Patience() time.Duration {
-	const rounds = 32
 	switch known := s.Promise.Known; {
 	case s.Grace > 0:
 		return s.Grace + s.Slack
@@ -247,6 +264,14 @@ func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	for _, w := range s.Wrongs {
 		add(w.From, w.To)
 	}
+	for lag := range s.Lags() {
+		if !e.covered(time.Duration(lag.To - lag.From)) {
+			add(lag.From, lag.To)
+		}
+	}
+	for _, o := range e.offline {
+		add(o.from, o.to)
+	}
 	for _, d := range s.Deaths {
 		add(d.From, d.At)
 		if d.Back < math.MaxInt64 {
@@ -330,12 +355,13 @@ func (e *elected) unreplaced() (f Finding, is bool) {
 			for _, lack := range e.leaders.Forsaken {
 				had := stretch{leadership.Span{From: max(a.From, calm.From, lack.From),
 					To: min(a.To, calm.To, lack.To)}}
-				if had.Length() < int64(e.Patience()) || e.brokenIn(had.span(), e.Live&^a.spares) != 0 {
+				if had.Length() < int64(e.patience(had.From, had.To)) || e.brokenIn(had.span(), e.Live&^a.spares) != 0 {
 					continue
 				}
 				return violated("%s led and %s from %v on; for %v not all others followed a new leader, but they "+
 					"should within %v, as after a crash", name(a.leader), a.says, rounded(e.since(a.From)),
-					rounded(time.Duration(had.Length())), rounded(e.Patience())), true
+					rounded(time.Duration(had.Length())), rounded(e.patience(had.From, had.To))).
+					lasting(had.From, had.To), true
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/judge/section"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
@@ -48,7 +49,7 @@ func exclusion(e *evidence) Finding {
 			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
 				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
 				us(first.To-first.From)).with(e.story(first)...)
-			return e.outsideIf(f, e.beside(least.From, least.At), e.Safe)
+			return e.outsideIf(f.overlapping(least), e.beside(least.From, least.At), e.Safe)
 		}
 	}
 	if doubtful > 0 {
@@ -64,6 +65,16 @@ func exclusion(e *evidence) Finding {
 		return *figure
 	}
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
+}
+
+// overlapping notes how long two were inside together, if a violation is about that. The cause lies in the time
+// since the first of them entered.
+func (f Finding) overlapping(at *section.Hook[section.Overlap]) Finding {
+	if at != nil {
+		f.Lasts = &Lasting{at.What.To - at.What.From, at.From, at.What.To,
+			[]nodes.ID{at.What.A.Node, at.What.B.Node}}
+	}
+	return f
 }
 
 // uncontended describes resources that were never contended, in words that follow the verdict, or returns "".
@@ -117,7 +128,7 @@ func register(e *evidence) Finding {
 			d := over.What
 			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
 				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
-			return e.outsideIf(f, e.beside(over.From, over.At), e.Safe)
+			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)), e.beside(over.From, over.At), e.Safe)
 		}
 		most = max(most, r.Capacity)
 	}
@@ -149,7 +160,7 @@ func account(e *evidence) Finding {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
 				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
-			return e.outsideIf(f, e.sharedAt(r), e.Safe)
+			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)), e.sharedAt(r), e.Safe)
 		}
 	}
 	return valid("the account lost no update")
@@ -224,7 +235,8 @@ func work(e *evidence) Finding {
 	for r := range e.resources() {
 		done, spoilt := r.Worked(e.Work)
 		if spoilt > 0 {
-			return e.outsideIf(violated("%s", e.Work.Says(done, spoilt)), e.sharedAt(r), e.Safe)
+			f := violated("%s", e.Work.Says(done, spoilt)).overlapping(r.Overlaps.Least(e.outside))
+			return e.outsideIf(f, e.sharedAt(r), e.Safe)
 		}
 		sum += done
 	}

@@ -35,7 +35,9 @@ type Fault struct {
 	// Sets reports whether a fault of clocks sets the clock of a node; nil: it sets no clock.
 	Sets func(id, victim nodes.ID) bool
 	// Stops reports whether a fault that stops processes stops a node; nil: it stops no process.
-	Stops  func(id, victim nodes.ID) bool
+	Stops func(id, victim nodes.ID) bool
+	// Slows reports whether a fault makes timers or messages of a node late; nil: it makes none late.
+	Slows  func(id, victim nodes.ID) bool
 	Leaves time.Duration // how long it may have consequences after its heal: late messages, timers
 }
 

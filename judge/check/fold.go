@@ -53,7 +53,13 @@ type Setting struct {
 	// time a leader without a majority knows it.
 	Leads          *row.Leadership
 	Overlap, Lapse time.Duration
-	Slack          time.Duration // how late processes may be, in addition to every promised time
+	// Measured means that the history has how late processes were. Otherwise they may be late by Slack, in addition
+	// to every promised time.
+	Measured bool
+	Slack    time.Duration
+	// Covers reports whether the timeouts of the algorithm cover delays that are longer by late; nil: it has none
+	// that must.
+	Covers func(late time.Duration) bool
 	// In a run of clients: Minority is how long a client without a majority may still enter; 0: not promised.
 	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were on
 	// their way may still arrive.
@@ -79,7 +85,7 @@ type Setting struct {
 	Expected uint64  // entries that the run was to make in all; 0: a duration was given instead
 }
 
-// SlackOf returns how late n real processes may be, since they wait for processors.
+// SlackOf returns how late n real processes may be, since they wait for processors, if no run has measured it.
 func SlackOf(n int) time.Duration { return time.Second + time.Duration(n)*10*time.Millisecond }
 
 // SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.
@@ -139,11 +145,8 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	// If hosts have different clocks, times of different nodes differ by up to this error.
 	err := time.Duration(min(s.StampError(), int64(time.Hour)))
-	if setting.Slack > 0 {
+	if setting.Slack > 0 || setting.Measured {
 		setting.Slack += err
-	}
-	if setting.Promise.Slack > 0 {
-		setting.Promise.Slack += err
 	}
 	m := &model{Setting: setting, sections: s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
@@ -174,6 +177,10 @@ func Sections(h history.Header, s Setting) *section.Fold {
 	}
 	f := section.New(h.StampError, s.Capacity)
 	f.Codec, f.Detects, f.Asked = s.Codec, s.Detects, s.Asked
+	f.Slows = func(fault *section.Fault, id nodes.ID) bool {
+		n := int(fault.Number) - 1
+		return n >= 0 && n < len(s.Faults) && s.Faults[n].Slows != nil && s.Faults[n].Slows(id, fault.Victim)
+	}
 	f.Informs, f.Demands, f.Named, f.Work = s.Informs, s.Fenced, s.Resources, s.Work
 	return f
 }
@@ -284,6 +291,10 @@ func (f *Fold) Add(event history.Event) {
 	}
 	f.hear(&event)
 	f.fair.add(&event)
+	switch event.Kind {
+	case history.Disconnected, history.Reconnected, history.Crashed:
+		f.connection(&event)
+	}
 	switch event.Kind {
 	case history.FaultBegan, history.FaultHealed, history.Crashed, history.Restarted:
 		f.minority.changed()

@@ -40,6 +40,25 @@ func (in span) covers(from, to int64, leaves time.Duration) bool {
 	return to >= in.from
 }
 
+// slack returns how much longer than promised something may take between two times, since processes were late:
+// for as long as the run measured that, of these nodes or of all, and in each of so many steps for as long as a
+// message or a timer usually takes.
+func (m *model) slack(from, to int64, steps int, of ...nodes.ID) time.Duration {
+	if !m.Measured {
+		return m.Slack
+	}
+	return m.sections.LateIn(from, to, of...) + time.Duration(steps)*m.sections.Usual() + m.Slack
+}
+
+// covered reports whether the timeouts of the algorithm cover a time by which a process was late. Unknown
+// timeouts cover a small part of the time to recover, in which several of them run out.
+func (m *model) covered(late time.Duration) bool {
+	if m.Covers != nil {
+		return m.Covers(late)
+	}
+	return late < max(m.Grace/rounds, history.LateFrom)
+}
+
 // later returns time+by, or the latest time if that overflows.
 func later(time, by int64) int64 {
 	if time > math.MaxInt64-by {

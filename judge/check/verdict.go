@@ -73,6 +73,8 @@ type Finding struct {
 	Broken nodes.Assumption `json:"-" yaml:"-"`
 	// Doubted means that a violation became inconclusive, since the evidence is not sound. Not stored.
 	Doubted bool `json:"-" yaml:"-"`
+	// Lasts is the time that lateness of processes would have to explain; nil: not known. Not stored.
+	Lasts *Lasting `json:"-" yaml:"-"`
 	// Idle means that no client entered during a fault that breaks no assumption of the algorithm. Not stored.
 	Idle bool `json:"-" yaml:"-"`
 	// Expected means that the run stalled, or ended without a leader that all agree on, outside the model of the
@@ -212,6 +214,19 @@ func (f Finding) byRun() Finding {
 	return f
 }
 
+// A Lasting is for how long a violation lasted beyond what is promised, in which time its cause lies, and which
+// nodes it concerns; nil: all.
+type Lasting struct {
+	Length, From, To int64
+	Of               []nodes.ID
+}
+
+// lasting notes from when to when a violation lasted, and the nodes concerned; none: all.
+func (f Finding) lasting(from, to int64, of ...nodes.ID) Finding {
+	f.Lasts = &Lasting{to - from, from, to, of}
+	return f
+}
+
 func (f Finding) with(witness ...string) Finding {
 	f.Witness = witness
 	return f
@@ -295,7 +310,7 @@ func (f *Finding) doubts(stalled bool) bool {
 // more.
 func (e *elected) leaderless() []nodes.ID {
 	l := e.leaders
-	if l.Apart == nil || !e.seen(history.Stopped) || e.still() < e.Patience() || e.Grace == 0 && l.Ending.Stirs {
+	if l.Apart == nil || !e.seen(history.Stopped) || e.still() < e.patience(l.End-int64(e.still()), l.End) || e.Grace == 0 && l.Ending.Stirs {
 		return nil
 	}
 	return l.Ending.Without

@@ -177,10 +177,9 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		m.ClientDelayP50 = m.Wait.MicrosAt(0.5)
 	}
 	// As for latencies, this takes the upper end of the bucket of a quantile.
-	late := history.LatenessIn(logs)
 	for q, column := range map[float64]*number{0.5: &m.TimerLateUSP50, 0.99: &m.TimerLateUSP99,
 		1: &m.TimerLateUSMax} {
-		if ns, known := late.Quantile(q); known {
+		if ns, known := s.Timers().Quantile(q); known {
 			*column = micros(ns)
 		}
 	}

@@ -19,7 +19,9 @@ type Fold struct {
 	Demands bool          // resources demand fence numbers
 	Asked   bool          // clients ask a process, which lets them in some time before their stamps
 	Work    workload.Work // the work that clients do inside
-	Named   int           // how many resources there are, numbered like their instances; 0: one resource
+	// Slows reports whether a fault makes timers or messages of a node late; nil: no fault does.
+	Slows func(fault *Fault, id nodes.ID) bool
+	Named int // how many resources there are, numbered like their instances; 0: one resource
 
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
@@ -43,6 +45,7 @@ type Fold struct {
 	Irregular      uint64   // events that no correct client causes
 	Irregularities []string // describes the first few of them
 
+	lags        lags
 	clocks      clocks
 	capacity    func(instance uint16) int
 	observers   []Observer
@@ -114,6 +117,8 @@ func (f *Fold) add(e *history.Event) {
 	case history.Paused, history.Resumed:
 		f.pause(e)
 		f.turn(e)
+	case history.Lagged:
+		f.lags.add(e)
 	}
 }
 
@@ -176,6 +181,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.Wrongs[i].To = min(f.Wrongs[i].To, f.End)
 	}
 	f.Detection.close(f.End, f.dead, logs)
+	f.lags.close(f, logs)
 	for _, r := range f.Resources {
 		if r == nil {
 			continue

@@ -106,6 +106,8 @@ const (
 	// ClockSet: the clock of the timers of the node's foreign program was set. Count is how many timers ran,
 	// and Value how many the program had ever set.
 	ClockSet
+	// Lagged: the process handled timers or messages later than LateFrom after they were due: see Lag.
+	Lagged
 )
 
 // Breaches by foreign programs.
@@ -253,7 +255,7 @@ var kindNames = [...]string{
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
 	ToldLost: "told_lost", TryRefused: "try_refused",
-	Breached: "breached", ClockSet: "clock_set",
+	Breached: "breached", ClockSet: "clock_set", Lagged: "lagged",
 }
 
 var markNames = [...]string{
