@@ -21,6 +21,9 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
 		}
 		kind := effect.KindOf(f.Effect)
+		if cut := effect.CutOf(f.Effect); kind.Role == port.Node || cut != nil && !cut.Of.IsZero() {
+			asked.Touches = f.HitsNode()
+		}
 		if kind.Cuts {
 			asked.CutsOff = f.HitsNode()
 		}

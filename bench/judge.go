@@ -11,6 +11,7 @@ import (
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
@@ -34,6 +35,7 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	cost, _ := j.PublishedCost()
 	s := check.SettingOf(j.Stack)
 	s.Cost, s.CostKnown = cost, cost.Known()
+	s.Apart = foreign.Silent(j.Config)
 	s.Real, s.Asked = !j.Simulated, j.AsksProcess()
 	s.Measured, s.Covers = s.Real, j.covers()
 	for _, short := range j.TooShort() {

@@ -67,7 +67,7 @@ func agreed(e *evidence) Finding {
 				"let it end sooner, or the run last longer",
 				lasts, about(needs))
 		}
-		return e.outsideIf(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
+		return e.outsideIf(f.with(e.beliefs()...), span{calm.From, l.End, 0, nil}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
 		return e.expect(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
 	}
@@ -193,7 +193,7 @@ type stretch struct{ leadership.Span }
 
 // span returns the stretch as the time of a failure, such as no leader. An assumption that was broken just
 // when the stretch begins does not count.
-func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
+func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0, nil} }
 
 // calms returns the stretches of the run in which nothing went wrong and no node was told to campaign, in
 // order.

@@ -38,7 +38,7 @@ func detection(e *evidence) Finding {
 			says = "%s suspected %s %v after it had crashed; its failure detector should within %v"
 		}
 		f := violated(says, name(last), name(c.Node), took.Round(time.Millisecond), bound)
-		if f = e.outsideIf(f, span{c.At, c.At + int64(took), int64(e.Grace)}, e.TellsNeeds); !f.OutsideModel {
+		if f = e.outsideIf(f, span{c.At, c.At + int64(took), int64(e.Grace), nil}, e.TellsNeeds); !f.OutsideModel {
 			return f
 		}
 	}

@@ -86,7 +86,7 @@ func leaders(e *evidence) Finding {
 		return f.with(e.overlaps(e.Overlap)...)
 	}
 	f = f.lasting(at.From+int64(e.Overlap), at.To, worst.Leaders...)
-	return e.outsideIf(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
+	return e.outsideIf(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace), nil}, e.Safe)
 }
 
 // worst returns the overlap with the longest time in which two led for too long, and that time; nil: no such
@@ -102,7 +102,7 @@ func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
 		if !is {
 			continue
 		}
-		in := e.brokenIn(span{when.From, when.To, int64(e.Grace)}, e.Safe) == 0
+		in := e.brokenIn(span{when.From, when.To, int64(e.Grace), nil}, e.Safe) == 0
 		if worst == nil || in && !inside || in == inside && when.Length() > at.Length() {
 			worst, at, inside = o, when, in
 		}
@@ -229,7 +229,7 @@ func winner(e *evidence) Finding {
 			continue
 		}
 		f := violated("%s was elected at %v, though %s was up", name(x.Leader), e.since(x.Agreed), name(should))
-		return e.outsideIf(f, span{x.Begun, x.Agreed, int64(e.Grace)}, e.Safe|e.Live)
+		return e.outsideIf(f, span{x.Begun, x.Agreed, int64(e.Grace), nil}, e.Safe|e.Live)
 	}
 	if judged == 0 {
 		return notJudged("no election was completed that began with the run, or with a crash of the leader")
@@ -537,7 +537,8 @@ func lapse(e *evidence) Finding {
 			if had := time.Duration(alone.to - alone.from); had > within {
 				f := violated("%s led for %v without a majority, and should know within %v", name(b.Node),
 					had.Round(time.Millisecond), within).lasting(alone.from+int64(e.Lapse), alone.to, b.Node)
-				return e.outsideIf(f, span{alone.from, alone.to, int64(e.Grace)}, nodes.NoPause|nodes.Timing)
+				return e.outsideIf(f, span{alone.from, alone.to, int64(e.Grace), []nodes.ID{b.Node}},
+					nodes.NoPause|nodes.Timing)
 			}
 		}
 	}

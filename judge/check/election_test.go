@@ -302,7 +302,7 @@ func doubtful() []electionRun {
 
 func TestElectionsAreJudged(t *testing.T) {
 	for _, r := range slices.Concat(agreements(), lateInCalm(), troubled(), crashing(), overlapping(),
-		overlappingInTerms(), chosen(),
+		overlappingInTerms(), withoutMajority(), chosen(),
 		minorities(), doubtful(), steady(), costly()) {
 		v := r.verdict(t)
 		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Check == r.check })

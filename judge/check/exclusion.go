@@ -49,7 +49,7 @@ func exclusion(e *evidence) Finding {
 			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
 				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
 				us(first.To-first.From)).with(e.story(first)...)
-			return e.outsideIf(f.overlapping(least), e.beside(least.From, least.At), e.Safe)
+			return e.outsideIf(f.overlapping(least), e.beside(least.From, least.At, least.Spared), e.Safe)
 		}
 	}
 	if doubtful > 0 {
@@ -128,7 +128,7 @@ func register(e *evidence) Finding {
 			d := over.What
 			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
 				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
-			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)), e.beside(over.From, over.At), e.Safe)
+			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)), e.beside(over.From, over.At, over.Spared), e.Safe)
 		}
 		most = max(most, r.Capacity)
 	}
@@ -181,10 +181,10 @@ func (e *evidence) lost(r *section.Resource) uint64 {
 // inside the model if possible.
 func (e *evidence) sharedAt(r *section.Resource) span {
 	if o := r.Overlaps.Least(e.outside); o != nil {
-		return e.beside(o.From, o.At)
+		return e.beside(o.From, o.At, o.Spared)
 	}
 	if over := r.Exceeded.Least(e.outside); over != nil {
-		return e.beside(over.From, over.At)
+		return e.beside(over.From, over.At, over.Spared)
 	}
 	return e.at(e.sections.End)
 }
@@ -259,7 +259,7 @@ func (e *evidence) effective(r *section.Resource) Finding {
 			"after %s had entered under %d", name(s.Node), s.Fence, name(by.Node), by.Fence)
 		return e.outsideIf(f.with(enteredUnder(s), enteredUnder(by),
 			fmt.Sprintf("%s wrote %d at %s", name(s.Node), s.Written, us(s.Ended))),
-			e.beside(stale.From, stale.At), e.Safe)
+			e.beside(stale.From, stale.At, stale.Spared), e.Safe)
 	}
 	f := valid("the resource accepted no write under an old fence number, though %s, for %v in all; it refused "+
 		"%s", english.Count(r.Violations, "entry overlapped", "entries overlapped"),

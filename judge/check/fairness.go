@@ -291,7 +291,7 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 	if f, slowed := e.slowed(inconclusive("%s", says).with(lines...), w); slowed {
 		return f
 	}
-	open := span{w.Asked, w.over(), int64(e.Grace)}
+	open := span{w.Asked, w.over(), int64(e.Grace), nil}
 	known, late := w.Asked+int64(e.Promise.Known+e.Promise.Slack), e.sections.LateIn(w.Asked, w.over())
 	inTime := float64(w.over()-known-int64(late)) / float64(w.over()-known) // share of the time in which nobody was late
 	switch {
@@ -323,7 +323,7 @@ func (e *evidence) mostPassedOver() *PassedOver {
 // request takes its usual time to become known. The span is widened, since pauses are recorded a little late.
 func (e *evidence) slowed(f Finding, w *passedOver) (Finding, bool) {
 	slack := int64(e.slack(w.Asked, w.over(), 2))
-	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known+e.Promise.Slack) + slack}
+	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known+e.Promise.Slack) + slack, nil}
 	if e.brokenBy(w.over(), e.Safe|e.Live) != 0 {
 		return e.outsideIf(f, e.at(w.over()), e.Safe|e.Live), true
 	}

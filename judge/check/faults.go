@@ -36,6 +36,8 @@ type Fault struct {
 	Sets func(id, victim nodes.ID) bool
 	// Stops reports whether a fault that stops processes stops a node; nil: it stops no process.
 	Stops func(id, victim nodes.ID) bool
+	// Touches reports whether a fault of clients alone hits this one; nil: it is not of clients alone.
+	Touches func(id, victim nodes.ID) bool
 	// Slows reports whether a fault makes timers or messages of a node late; nil: it makes none late.
 	Slows  func(id, victim nodes.ID) bool
 	Leaves time.Duration // how long it may have consequences after its heal: late messages, timers
@@ -330,7 +332,7 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 
 // alone reports whether nothing but a fault was wrong in a stretch, or shortly before.
 func (e *evidence) alone(f *section.Fault, g gap) bool {
-	in := span{g.from, g.to, int64(e.Grace)}
+	in := span{g.from, g.to, int64(e.Grace), nil}
 	for i := range e.sections.Faults {
 		if other := &e.sections.Faults[i]; other != f && in.covers(other.From, other.To, e.asked(other).Leaves) {
 			return false
@@ -341,7 +343,7 @@ func (e *evidence) alone(f *section.Fault, g gap) bool {
 
 // stands reports whether a process stood still in a stretch, though the fault stops no process.
 func (e *evidence) stands(f *section.Fault, g gap) bool {
-	in := span{g.from, g.to, int64(e.Grace)}
+	in := span{g.from, g.to, int64(e.Grace), nil}
 	for _, p := range e.sections.Pauses {
 		if f.Breaks&nodes.NoPause == 0 && in.covers(p.From, p.To, 0) {
 			return true

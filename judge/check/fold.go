@@ -22,6 +22,7 @@ type Setting struct {
 	Problem   *Problem // nil: Exclusion
 	Config    nodes.Config
 	Algorithm string
+	Apart     bool         // nodes send each other no messages: they meet at a service
 	Codec     *nodes.Codec // codec of the messages; nil: their kinds have no names
 	Cost      row.Range    // published messages per entry under this load, as a mean over the whole run
 	CostKnown bool
@@ -177,9 +178,16 @@ func Sections(h history.Header, s Setting) *section.Fold {
 	}
 	f := section.New(h.StampError, s.Capacity)
 	f.Codec, f.Detects, f.Asked = s.Codec, s.Detects, s.Asked
+	asked := func(fault *section.Fault) *Fault { return askedOf(s.Faults, fault) }
 	f.Slows = func(fault *section.Fault, id nodes.ID) bool {
-		n := int(fault.Number) - 1
-		return n >= 0 && n < len(s.Faults) && s.Faults[n].Slows != nil && s.Faults[n].Slows(id, fault.Victim)
+		slows := asked(fault).Slows
+		return slows != nil && slows(id, fault.Victim)
+	}
+	if s.Apart {
+		f.Touches = func(fault *section.Fault, id nodes.ID) bool {
+			touches := asked(fault).Touches
+			return touches != nil && touches(id, fault.Victim)
+		}
 	}
 	f.Informs, f.Demands, f.Named, f.Work = s.Informs, s.Fenced, s.Resources, s.Work
 	return f

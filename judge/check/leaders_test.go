@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // overlapping are runs for the check of simultaneous leaders.
@@ -120,5 +121,45 @@ func overlappingInTerms() []electionRun {
 			says: "node 0 and node 4 for 11ms"},
 		{name: "of two terms after a cut, for as long as that", check: "leaders", as: Valid, setting: bounded,
 			text: allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n600 1 heal\n610 4 elect 0 2"},
+	}
+}
+
+// withoutMajority are runs for the check whether nodes come to lead only while they reach a majority.
+func withoutMajority() []electionRun {
+	bound := func(s *Setting) {
+		parted(s)
+		s.Leads = &row.Leadership{Terms: true, Follow: row.MajorityReached}
+		s.Bounded, s.Delay = true, 5*time.Millisecond
+	}
+	even := func(s *Setting) {
+		bound(s)
+		s.Config.N = 4
+	}
+	loose := func(s *Setting) {
+		bound(s)
+		s.Bounded = false
+	}
+	four := strings.TrimSuffix(allElect(5, 0, 1), "5 4 elect 0 1\n")
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	return []electionRun{
+		{name: "on the side of a majority", setting: bound, check: "majority", as: Valid,
+			text: allElect(5, 0, 1) + cutOff + "300 2 elect 2 2\n900 1 heal"},
+		{name: "on the other side", setting: bound, check: "majority", as: Violated,
+			says: "node 1 came to lead at 300ms, in term 2, though it had reached no majority for 100ms",
+			text: allElect(5, 2, 1) + cutOff + "300 1 elect 1 2\n900 1 heal"},
+		{name: "half of the nodes", setting: even, check: "majority", as: Violated, says: "node 2 came to lead",
+			text: four + cutOff + "300 2 elect 2 2\n900 1 heal"},
+		{name: "after the crashes of a majority", setting: bound, check: "majority", as: Violated,
+			text: allElect(5, 0, 1) + "200 2 crash\n210 3 crash\n220 4 crash\n300 1 elect 1 2"},
+		{name: "by votes that were on their way", setting: bound, check: "majority", as: Valid, says: "perhaps by votes",
+			text: allElect(5, 2, 1) + cutOff + "210 1 elect 1 2\n900 1 heal"},
+		{name: "in an election that was going on before", setting: bound, check: "majority", as: Valid,
+			text: allElect(5, 2, 1) + "190 2 crash\n" + cutOff + "300 1 elect 1 2\n900 1 heal"},
+		{name: "in the term that it led in before", setting: bound, check: "majority", as: Valid,
+			text: allElect(5, 1, 2) + cutOff + "300 1 elect -1 2\n310 1 elect 1 2\n900 1 heal"},
+		{name: "messages may take any time", setting: loose, check: "majority", as: Valid,
+			text: allElect(5, 2, 1) + cutOff + "300 1 elect 1 2\n900 1 heal"},
+		{name: "after the heal", setting: bound, check: "majority", as: Valid,
+			text: allElect(5, 2, 1) + cutOff + "250 1 heal\n300 1 elect 1 2"},
 	}
 }

@@ -105,7 +105,7 @@ func minority(e *evidence) Finding {
 		return valid("%s made in a minority, each within the time or epoch that the algorithm allows", few)
 	}
 	needs := e.Safe | nodes.NoPause | nodes.Timing // assumptions of exclusion, and of punctual timers
-	within := func(s *minorityEntry) span { return span{s.since, s.Entered, int64(e.Grace)} }
+	within := func(s *minorityEntry) span { return span{s.since, s.Entered, int64(e.Grace), nil} }
 	s, what := &late[0], ""
 	for i := range late {
 		if e.brokenIn(within(&late[i]), needs) == 0 {

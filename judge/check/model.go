@@ -22,11 +22,24 @@ type model struct {
 
 // A span is the time of a failure, both ends included. A failure is outside the model if an assumption was
 // broken in its span, or no more than span.after nanoseconds before it. If span.after is negative,
-// consequences of healed faults, such as late messages, do not count.
-type span struct{ from, to, after int64 }
+// consequences of healed faults, such as late messages, do not count. Of the faults that hit nodes alone, and of
+// pauses of nodes, only those of the nodes in of count; nil: of all nodes.
+type span struct {
+	from, to, after int64
+	of              []nodes.ID
+}
+
+// concerns reports whether what happened to a node alone counts in the span.
+func (in span) concerns(id nodes.ID) bool { return in.of == nil || slices.Contains(in.of, id) }
+
+// concernedBy reports whether a fault counts in the span: it hits more than nodes, or a node that counts.
+func (in span) concernedBy(asked *Fault, victim nodes.ID) bool {
+	return in.of == nil || asked.Touches == nil ||
+		slices.ContainsFunc(in.of, func(id nodes.ID) bool { return asked.Touches(id, victim) })
+}
 
 // at returns the span of a failure at one time.
-func (m *model) at(time int64) span { return span{time, time, int64(m.Grace)} }
+func (m *model) at(time int64) span { return span{time, time, int64(m.Grace), nil} }
 
 // covers reports whether something that lasted from one time to another counts in the span. Its consequences
 // go on for the duration in the parameter leaves.
@@ -78,11 +91,15 @@ func (m *model) brokenIn(in span, needs nodes.Assumption) (broken nodes.Assumpti
 			broken |= nodes.Assumption(b.Value)
 		}
 	}
+	if d := m.forgot(in); d != nil && !in.concerns(d.Node) && int(d.Node) < m.Config.N {
+		broken &^= nodes.NoAmnesia
+	}
 	for i := range m.sections.Faults {
 		broken |= m.brokenByFault(in, &m.sections.Faults[i])
 	}
 	for i := range m.sections.Pauses {
-		if p := &m.sections.Pauses[i]; in.covers(p.From, p.To, 0) {
+		if p := &m.sections.Pauses[i]; in.covers(p.From, p.To, 0) &&
+			(int64(p.Process) >= int64(m.Config.N) || in.concerns(nodes.ID(p.Process))) {
 			broken |= nodes.NoPause | nodes.Timing
 		}
 	}
@@ -115,7 +132,8 @@ func (m *model) brokenBy(at int64, needs nodes.Assumption) nodes.Assumption {
 func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumption) {
 	asked, to := m.asked(f), f.To
 	switch {
-	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "":
+	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "" ||
+		!in.concernedBy(asked, f.Victim):
 		return 0
 	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // the fault acts only when it begins
 		to = f.From
@@ -131,11 +149,13 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 }
 
 // asked returns the plan of a fault that took place.
-func (m *model) asked(f *section.Fault) *Fault {
-	if f.Number < 1 || int(f.Number) > len(m.Faults) {
+func (m *model) asked(f *section.Fault) *Fault { return askedOf(m.Faults, f) }
+
+func askedOf(all []Fault, f *section.Fault) *Fault {
+	if f.Number < 1 || int(f.Number) > len(all) {
 		return &Fault{Text: fmt.Sprintf("fault %d", f.Number)}
 	}
-	return &m.Faults[f.Number-1]
+	return &all[f.Number-1]
 }
 
 // outsideIf marks a finding as outside the model if one of the needs was broken in a span.
@@ -275,11 +295,18 @@ func (m *model) forgot(in span) (d *section.Death) {
 }
 
 // beside returns the span of an overlap: from the entry of the client inside first to a time of the overlap.
-func (m *model) beside(entered, time int64) span { return span{entered, time, int64(m.Grace)} }
+// If the clients were spared, what happened to others does not count.
+func (m *model) beside(entered, time int64, spared bool) span {
+	in := span{entered, time, int64(m.Grace), nil}
+	if spared {
+		in.of = []nodes.ID{}
+	}
+	return in
+}
 
-// outside reports whether an overlap is outside the model of safety, given the two times that beside takes.
-func (m *model) outside(entered, at int64) bool {
-	return m.brokenIn(m.beside(entered, at), m.Safe) != 0
+// outside reports whether an overlap is outside the model of safety, given what beside takes.
+func (m *model) outside(entered, at int64, spared bool) bool {
+	return m.brokenIn(m.beside(entered, at, spared), m.Safe) != 0
 }
 
 // stalledIn returns the span of a stall. If nothing was left to happen, more time would not have helped and
@@ -287,7 +314,7 @@ func (m *model) outside(entered, at int64) bool {
 func (m *model) stalledIn() span {
 	mark := m.sections.Marks[history.Stalled]
 	if mark.Value == 0 {
-		return span{mark.At, mark.At, -1}
+		return span{mark.At, mark.At, -1, nil}
 	}
 	return m.at(mark.At)
 }
@@ -383,7 +410,7 @@ func (m *model) minorityOf(id nodes.ID, since, until int64) (all []span) {
 			all[last].to = to
 			continue
 		}
-		all = append(all, span{from, to, 0})
+		all = append(all, span{from: from, to: to})
 	}
 	return all
 }

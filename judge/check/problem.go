@@ -133,6 +133,7 @@ var Election = &Problem{
 		{name: "agreement", timed: true, about: aboutProgress, judge: agreed},
 		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: leadersCheck, timed: true, about: aboutSafety, split: true, live: true, judge: leaders},
+		{name: "majority", timed: true, about: aboutSafety, leaves: recoveryInside, of: restsOnMajority, judge: majority},
 		{name: termsCheck, about: aboutSafety, leaves: recoveryInside, split: true, judge: terms},
 		{name: "winner", timed: true, about: aboutClaims, leaves: recoveryInside, judge: winner},
 		{name: "lapse", timed: true, about: aboutClaims, leaves: recoveryInside, judge: lapse},

@@ -19,6 +19,9 @@ type Fold struct {
 	Demands bool          // resources demand fence numbers
 	Asked   bool          // clients ask a process, which lets them in some time before their stamps
 	Work    workload.Work // the work that clients do inside
+	// Touches reports whether a fault hits a client, where clients meet at a service alone, so that nothing that
+	// happens to one is the fault of another; nil: clients depend on each other.
+	Touches func(fault *Fault, id nodes.ID) bool
 	// Slows reports whether a fault makes timers or messages of a node late; nil: no fault does.
 	Slows func(fault *Fault, id nodes.ID) bool
 	Named int // how many resources there are, numbered like their instances; 0: one resource
@@ -257,7 +260,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 		f.Unregistered++
 	}
 	s := c.open
-	r.register(e, s, f.stretch(e.At))
+	r.register(e, s, f.stretch(e.At), e.Count > r.Capacity && s != nil && f.spared(e.At, slices.Concat(r.inside, []*Section{s})...))
 	if s == nil || s.State != waiting || s.Entry != e.Entry {
 		f.irregular(e, "enters without a request")
 	}
@@ -368,7 +371,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
 	if entered {
 		if over := r.leave(s, &f.clocks, f.Window); over != nil {
-			r.Overlaps.keep(f.stretch(over.From), over.since, over.From, *over)
+			r.Overlaps.keep(f.stretch(over.From), over.since, over.From, f.spared(at, over.A, over.B), *over)
 		}
 		f.left(s)
 		f.unguarded(r, s)

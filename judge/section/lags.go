@@ -139,5 +139,24 @@ func (f *Fold) Usual() time.Duration {
 	return time.Duration(usual)
 }
 
+// spared reports whether, from their requests until a time, nothing hit the nodes of sections: no fault, and no
+// pause of their processes. It is false if clients depend on each other.
+func (f *Fold) spared(until int64, sections ...*Section) bool {
+	if f.Touches == nil {
+		return false
+	}
+	for _, s := range sections {
+		hit := slices.ContainsFunc(f.Pauses, func(p Pause) bool {
+			return p.Process == uint32(s.Node) && p.From <= until && p.To >= s.Asked
+		}) || slices.ContainsFunc(f.Faults, func(fault Fault) bool {
+			return fault.From <= until && fault.To >= s.Asked && f.Touches(&fault, s.Node)
+		})
+		if hit {
+			return false
+		}
+	}
+	return true
+}
+
 // Timers returns how many timers ran out how late, without those that faults of the run made late.
 func (f *Fold) Timers() *history.Lateness { return &f.lags.timers }

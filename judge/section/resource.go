@@ -128,7 +128,7 @@ func (r *Resource) client(id nodes.ID) *Client {
 // register takes the count that an entry read from the register, at some time since its request. It never
 // counts too few units. It may count units of dead nodes that were not taken out yet, and units that no
 // client holds if a node died while it changed the register.
-func (r *Resource) register(e *history.Event, s *Section, stretch int) {
+func (r *Resource) register(e *history.Event, s *Section, stretch int, spared bool) {
 	doubt := r.orphaned + r.unknown - r.takenOut
 	if s != nil {
 		doubt += r.takenOut - s.takenOut
@@ -143,7 +143,7 @@ func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 		r.UncertainByDeaths++
 	default:
 		if over {
-			r.Exceeded.keep(stretch, r.heldSince(uint64(certain-r.Capacity), e.At), e.At, *e)
+			r.Exceeded.keep(stretch, r.heldSince(uint64(certain-r.Capacity), e.At), e.At, spared, *e)
 		}
 		if e.Count > r.Deepest.Count {
 			r.Deepest = *e
@@ -529,7 +529,7 @@ func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	if s.passed != nil && s.passed.Read < s.Written {
 		writer := *s
 		writer.Ended = at
-		r.Stale.keep(f.stretch(at), s.Entered, at, Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
+		r.Stale.keep(f.stretch(at), s.Entered, at, f.spared(at, s, s.passed), Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
 	}
 }
 

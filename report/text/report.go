@@ -158,6 +158,9 @@ func (p *Report) verdict(s *runs.Summary) {
 	if unled := s.Unled(); unled != "" {
 		p.printf("  %s\n", unled)
 	}
+	if led := s.TwoLed(); led != "" {
+		p.printf("  %s\n", led)
+	}
 	p.missed(s)
 	Unjudged(p.w, s)
 	if recorded := len(s.Record.Trials); recorded > made && len(s.Unjudged) == 0 {
