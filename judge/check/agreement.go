@@ -355,7 +355,8 @@ func (e *elected) unreplaced() (f Finding, is bool) {
 			for _, lack := range e.leaders.Forsaken {
 				had := stretch{leadership.Span{From: max(a.From, calm.From, lack.From),
 					To: min(a.To, calm.To, lack.To)}}
-				if had.Length() < int64(e.patience(had.From, had.To)) || e.brokenIn(had.span(), e.Live&^a.spares) != 0 {
+				if had.Length() < int64(e.patience(had.From, had.To)) || !e.enoughBut(a.leader, had.From) ||
+					e.brokenIn(had.span(), e.Live&^a.spares) != 0 {
 					continue
 				}
 				return violated("%s led and %s from %v on; for %v not all others followed a new leader, but they "+
@@ -366,6 +367,17 @@ func (e *elected) unreplaced() (f Finding, is bool) {
 		}
 	}
 	return f, false
+}
+
+// enoughBut reports whether enough nodes are up at a time to elect a leader without one of them.
+func (e *elected) enoughBut(leader nodes.ID, at int64) bool {
+	up := 0
+	for id := range nodes.ID(e.Config.N) {
+		if id != leader && e.wasUp(id, at) {
+			up++
+		}
+	}
+	return e.Live&nodes.Majority == 0 || 2*up > e.Config.N
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

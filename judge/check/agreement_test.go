@@ -173,6 +173,8 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 		{"is cut off", cut, 0, []Fault{cuts}, "node 4 led and was cut off from 300ms on; for 600ms"},
 		{"is cut off and replaced", strings.ReplaceAll(cut, "%s", replaced) + back, 0, []Fault{cuts}, ""},
 		{"is cut off of one that needs all messages", cut, nodes.NoLoss, []Fault{cuts}, ""},
+		{"is cut off of one that needs a majority", cut, nodes.Majority, []Fault{cuts}, "was cut off"},
+		{"is cut off and leaves half of the nodes", "\n20 0 crash\n20 1 crash" + cut, nodes.Majority, []Fault{cuts}, ""},
 		{"is cut off with another", cut, 0, []Fault{both}, ""},
 		{"is absent while messages are lost", "\n200 2 fault" + paused + "\n950 2 heal", 0,
 			[]Fault{stops, loses}, ""},
