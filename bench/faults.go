@@ -21,6 +21,7 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
 		}
 		kind := effect.KindOf(f.Effect)
+		asked.Unbounded = kind.Weighs
 		if kind.Cuts {
 			asked.CutsOff = f.HitsNode()
 		}

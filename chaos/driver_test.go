@@ -36,7 +36,9 @@ func (c *fake) Stop(m port.Member) error      { return c.note("pause %d", m.I) }
 func (c *fake) Continue(m port.Member) error  { return c.note("resume %d", m.I) }
 func (c *fake) Promote(port.Member) error     { return errNotHere }
 func (c *fake) Strain(int, port.Strain) error { return errNotHere }
-func (c *fake) Relieve(int) (uint64, error)   { return 0, errNotHere }
+func (c *fake) Relieve(int) error             { return errNotHere }
+
+func (c *fake) Lost(int) (uint64, int64, error) { return 0, 0, errNotHere }
 
 // errNotHere says that a fake has nodes alone.
 var errNotHere = errors.New("there are nodes alone")

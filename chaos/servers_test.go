@@ -3,6 +3,7 @@ package chaos
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 			"began 1 at 3 nodes, servers [2]", "relieve 1", "healed 1"},
 		"drop-answer: 1, nth: 3, close: true": {
 			"strain 1 on 1-server 0, 1-server 1, 1-server 2: close: answer 3", "began 1 at 1 nodes",
-			"relieve 1", "healed 1 with 2"},
+			"healed 1 with 2", "relieve 1"},
 	} {
 		d, c := staged(t, text+", at: 1s")
 		if c.leader = 2; strings.HasPrefix(text, "drop-answer") {
@@ -67,6 +68,33 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 		}
 		if len(d.InForce()) > 0 || d.Pending(true) {
 			t.Errorf("%s: in force are %q at the end", text, d.InForce())
+		}
+	}
+}
+
+// A fault of answers ends with the last answer that is lost, and its clients may reconnect after that. To a
+// client that does not lose its answer, it ends with the run. Connections stay silent until then.
+func TestAFaultOfAnswersEndsWithTheLast(t *testing.T) {
+	for _, all := range []bool{true, false} {
+		d, c := staged(t, "drop-answer: 0-1, nth: 2, at: 1s")
+		c.lost, c.lastLost = 1, 1_200_000_000
+		if c.until(t, d, 1300*time.Millisecond); len(c.ended) > 0 || !d.Pending(true) {
+			t.Fatal("it is over before both have lost an answer")
+		}
+		want := port.FaultEvent{Number: 1, At: 2_500_000_000, Healed: true, Hits: 1, Until: 11_200_000_000}
+		if all {
+			c.lost, c.lastLost = 2, 1_400_000_000
+			want.At, want.Hits, want.Until = c.lastLost, 2, 11_400_000_000
+		}
+		c.until(t, d, 2500*time.Millisecond)
+		if over := len(c.ended) > 0; over != all || d.Pending(true) == all || len(d.InForce()) != 1 {
+			t.Errorf("both have lost an answer: %v; it is over: %v, in force is %v", all, over, d.InForce())
+		}
+		if err := d.End(); err != nil || !slices.Equal(c.told(), []string{"relieve 1"}) == all {
+			t.Errorf("at the end, %v", err)
+		}
+		if !reflect.DeepEqual(c.ended, []port.FaultEvent{want}) || len(d.InForce()) > 0 {
+			t.Errorf("it ends as %+v, and not as %+v", c.ended, want)
 		}
 	}
 }

@@ -72,8 +72,8 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 			e.Count, e.Node = uint32(node), nodes.None
 		case history.FaultBegan: // the line has the number of the fault in place of a node
 			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, count, 1 // a node was hit
-		case history.FaultHealed:
-			e.Count, e.Node, e.Value = uint32(node), nodes.None, 1 // a message was hit
+		case history.FaultHealed: // a message was hit; a number says in which millisecond that is over
+			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, 1, uint64(count)*1e6
 		}
 		all = append(all, e)
 	}
