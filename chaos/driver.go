@@ -242,6 +242,8 @@ func (d *Driver) begin(f *fault, from int64) error {
 	}
 	var err error
 	switch {
+	case f.Timed() && d.restartsLate(f, of):
+		err = errRestartsLate
 	case f.OfLinks():
 		err = d.record(f, b)
 	case f.onMembers() != nil:
@@ -260,6 +262,15 @@ func (d *Driver) begin(f *fault, from int64) error {
 		f.state = healed
 	}
 	return nil
+}
+
+// restartsLate reports whether another timed fault still keeps a node down that this fault is to hit. No plan
+// says so (see checkTogether): the restart of a process takes longer than planned.
+func (d *Driver) restartsLate(f *fault, of effect.Group) bool {
+	return f.onMembers() != nil && slices.ContainsFunc(d.faults, func(other *fault) bool {
+		return other.state == inForce && other.downs() && other.Timed() &&
+			slices.ContainsFunc(of, func(id nodes.ID) bool { return slices.Contains(other.victims, port.NodeOf(id)) })
+	})
 }
 
 // strike begins a fault of members. If the watcher of a node has killed that node already, strike records

@@ -17,6 +17,7 @@ type Fault struct {
 	OfLinks bool // it hits messages; otherwise it hits nodes, or servers of a service
 	ForGood bool // it is not healed
 	Waits   bool // it has no fixed time: it waits for an event, or for its victim
+	Again   bool // it repeats the fault before it
 	// ByChance means that it hits a random part of the messages.
 	ByChance bool
 	// Unbounded means that messages may wait for as long as it lasts.
@@ -111,19 +112,26 @@ func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 	return ""
 }
 
-// misses returns why each planned fault that hit nothing did so.
+// misses returns why each planned fault that hit nothing did so. A repeated fault has hit something if it did
+// once.
 func (e *evidence) misses() (all []string) {
-	began := map[uint32]bool{}
+	why := make([]string, len(e.Faults)) // by planned fault; empty: it hit something
+	for i := range e.Faults {
+		why[i] = e.Faults[i].Text + ": it did not take place"
+	}
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
-		began[f.Number] = true
-		if says := e.missedBy(e.asked(f), f); says != "" {
-			all = append(all, says+e.spared(f))
+		if at := int(f.Number) - 1; at >= 0 && at < len(why) {
+			if why[at] = e.missedBy(e.asked(f), f); why[at] != "" {
+				why[at] += e.spared(f)
+			}
 		}
 	}
-	for i := range e.Faults {
-		if !began[uint32(i+1)] {
-			all = append(all, e.Faults[i].Text+": it did not take place")
+	for from, to := 0, 0; from < len(why); from = to {
+		for to = from + 1; to < len(why) && e.Faults[to].Again; to++ {
+		}
+		if !slices.Contains(why[from:to], "") {
+			all = append(all, why[from])
 		}
 	}
 	return all
