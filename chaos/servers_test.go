@@ -3,6 +3,7 @@ package chaos
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -111,6 +112,21 @@ func TestTheHolderIsCutOffFromServers(t *testing.T) {
 		"strain 2 on 3-server 0, 3-server 1, 3-server 2: answer 2", "began 2 at 1 nodes"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it did %q", got)
+	}
+}
+
+// The target all means all nodes: clients and servers of an algorithm, but not servers of a service.
+func TestAllAreAllNodes(t *testing.T) {
+	for text, does := range map[string]string{"pause: all": "pause", "kill: all": "kill"} {
+		var want []string
+		d, c := staged(t, text+", at: 1s, for: 500ms")
+		for id := range len(d.state.leaders) + 1 { // the clients, and the server of their algorithm
+			want = append(want, fmt.Sprint(does, " ", id))
+		}
+		want = append(want, fmt.Sprintf("began 1 at %d nodes", len(want)))
+		if got := c.until(t, d, 1100*time.Millisecond); !slices.Equal(got, want) {
+			t.Errorf("%s: it did %q, and not %q", text, got, want)
+		}
 	}
 }
 
