@@ -16,7 +16,7 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
-			Waits: !f.Timed(), ByChance: f.ByChance(), Leaves: f.Leaves()}
+			Waits: !f.Timed(), Again: f.Again, ByChance: f.ByChance(), Leaves: f.Leaves()}
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
 		}
@@ -24,6 +24,7 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 		if cut := effect.CutOf(f.Effect); kind.Role == port.Node || cut != nil && !cut.Of.IsZero() {
 			asked.Touches = f.HitsNode()
 		}
+		asked.Unbounded = kind.Weighs
 		if kind.Cuts {
 			asked.CutsOff = f.HitsNode()
 		}

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"slices"
+	"time"
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -62,6 +63,14 @@ func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 		hit := true
 		if fate, hit = x.shape(p, fate, begun); hit {
 			x.shared.hits.Add(1)
+			late := time.Duration(0)
+			for _, d := range fate[begun:] {
+				late = max(late, d)
+			}
+			x.shared.acts(p.At + int64(late))
+		}
+		if x.Nth > 0 { // it has hit what it was to hit
+			x.shared.heal(p.At)
 		}
 	}
 	return fate

@@ -42,7 +42,8 @@ type faultState struct {
 	from  atomic.Int64  // time from which the fault is in force
 	to    atomic.Int64  // time at which it is in force no longer
 	hits  atomic.Uint64 // how many messages the fault has hit
-	_     [2]uint64     // pads the state to a cache line
+	until atomic.Int64  // when the last message that the fault has hit arrives, or was lost; 0: it has hit none
+	_     uint64        // pads the state to a cache line
 }
 
 // first stands for time 0, the beginning of the run, since 0 means not yet.
@@ -112,6 +113,14 @@ func (s *faultState) reset() {
 	s.from.Store(0)
 	s.to.Store(0)
 	s.hits.Store(0)
+	s.until.Store(0)
+}
+
+// acts notes that a message that the fault has hit arrives, or was lost, at a time.
+func (s *faultState) acts(at int64) {
+	for before := s.until.Load(); at > before && !s.until.CompareAndSwap(before, at); {
+		before = s.until.Load()
+	}
 }
 
 // begin puts the fault in force from one time until another.
@@ -278,14 +287,15 @@ func (b *SharedState) Follow(text []byte) error {
 	return nil
 }
 
-// Seen encodes what the nodes wrote to a mirror, for Gather: how many messages each fault has hit, and which
-// nodes lead.
+// Seen encodes what the nodes wrote to a mirror, for Gather: how many messages each fault has hit, when the
+// last of them arrives, and which nodes lead.
 func (b *SharedState) Seen() (text []byte) {
 	add := func(x uint64) { text = binary.AppendVarint(text, int64(x)) }
 	for i := range b.faults {
 		if hits := b.faults[i].hits.Load(); hits > 0 {
 			add(uint64(i) + 1)
 			add(hits)
+			add(uint64(b.faults[i].until.Load()))
 		}
 	}
 	add(0)
@@ -306,11 +316,12 @@ func (b *SharedState) Gather(seen [][]byte) error {
 	for _, text := range seen {
 		r := varints{text: text}
 		for i := r.next(); i != 0; i = r.next() {
-			count := r.next()
+			count, until := r.next(), r.next()
 			if r.wrong || i < 1 || i > int64(len(hits)) {
 				return errMirror
 			}
 			hits[i-1] += uint64(count)
+			b.faults[i-1].acts(until)
 		}
 		for i := r.next(); i != 0; i = r.next() {
 			turn, term := r.next(), r.next()

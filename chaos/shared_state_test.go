@@ -32,12 +32,14 @@ func TestMirrors(t *testing.T) {
 		}
 	}
 	a.faults[2].hits.Add(3)
+	a.faults[2].acts(9)
 	b.faults[2].hits.Add(4)
+	b.faults[2].acts(7)
 	a.lead(1, 7, 1000)
 	b.lead(2, 7, 999) // declared earlier than leader 1, which this host has not seen
 	sync()
-	if hits := driver.faults[2].hits.Load(); hits != 7 || driver.leads(up) != 1 {
-		t.Errorf("%d hits, and node %d leads", hits, driver.leads(up))
+	if of := &driver.faults[2]; of.hits.Load() != 7 || of.until.Load() != 9 || driver.leads(up) != 1 {
+		t.Errorf("%d hits until %d, and node %d leads", of.hits.Load(), of.until.Load(), driver.leads(up))
 	}
 	driver.follow(1) // it is about to come up again
 	sync()

@@ -153,14 +153,16 @@ func TestFaultsOfOneBrokerHoldOneAtATime(t *testing.T) {
 // A stageOf is a cluster that writes down what is done to it.
 type stageOf struct {
 	broke []nodes.Assumption // by the faults that began
+	ended []port.FaultEvent
 	now   int64
 	away  bool
 	down  map[port.Member]bool
 	did   []string
 
-	leader int   // of servers; -1: none
-	silent error // error of the search for the leading server
-	lost   uint64
+	leader   int    // of servers; -1: none
+	silent   error  // error of the search for the leading server
+	lost     uint64 // how many answers were lost, and when the last
+	lastLost int64
 }
 
 func (s *stageOf) do(format string, args ...any) error {
@@ -226,7 +228,9 @@ func (s *stageOf) Strain(number int, x port.Strain) error {
 	return s.do("%s", text)
 }
 
-func (s *stageOf) Relieve(number int) (uint64, error) { return s.lost, s.do("relieve %d", number) }
+func (s *stageOf) Relieve(number int) error { return s.do("relieve %d", number) }
+
+func (s *stageOf) Lost(int) (uint64, int64, error) { return s.lost, s.lastLost, nil }
 
 func (s *stageOf) Find(r port.Relation, to port.Member) ([]port.Member, error) {
 	switch {
@@ -241,6 +245,9 @@ func (s *stageOf) Find(r port.Relation, to port.Member) ([]port.Member, error) {
 }
 
 func (s *stageOf) Record(e port.FaultEvent) error {
+	if e.Healed {
+		s.ended = append(s.ended, e)
+	}
 	switch {
 	case e.Healed && e.Hits > 0:
 		return s.do("healed %d with %d", e.Number, e.Hits)

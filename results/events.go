@@ -184,6 +184,7 @@ var eventColumns = []eventColumn{
 	{name: "victim", number: victim},
 	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
 	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
+	{name: "until_ns", of: kinds(history.FaultHealed), number: fence},
 	{name: "connection", of: kinds(history.Disconnected, history.Reconnected), number: count},
 	{name: "sender", of: kinds(history.LinkBegan, history.MulticastBegan), number: count},
 	{name: "incarnation", of: kinds(history.LinkBegan, history.MulticastBegan), number: entry},

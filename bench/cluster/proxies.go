@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -130,17 +131,18 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 	return nil
 }
 
-// Answers returns how many answers a fault has lost.
-func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err error) {
+// Lost returns how many answers a fault has lost, and how long ago the last of them.
+func (p *Proxies) Lost(ctx context.Context, number int) (count uint64, ago time.Duration, err error) {
+	ago = math.MaxInt64
 	for _, host := range p.in[number] {
-		var lost uint64
+		var lost lostAnswers
 		order := proxyOrder{Do: countLost, Fault: ConnectionFault{Number: number}}
 		if err := p.workers[host].Ask(ctx, order, &lost); err != nil {
-			return count, err
+			return count, ago, err
 		}
-		count += lost
+		count, ago = count+lost.Count, min(ago, lost.Ago)
 	}
-	return count, nil
+	return count, ago, nil
 }
 
 // Bytes returns how many bytes have come to the proxies whose names contain a text, on all hosts.
@@ -253,6 +255,7 @@ type answerLoss struct {
 	nth   uint64
 	close bool
 	seen  atomic.Uint64
+	at    atomic.Int64 // when it was lost, in nanoseconds since the process began; 0: not yet
 }
 
 // begin starts counting the answers to each client.
@@ -274,17 +277,24 @@ func (f *AnswerFault) of(proxy string) []*answerLoss {
 	return []*answerLoss{f.losses[f.Of[proxy]]}
 }
 
-// lost returns how many answers were lost.
-func (f *AnswerFault) lost() (count int) {
+// lostAnswers say how many answers were lost, and how long ago the last of them.
+type lostAnswers struct {
+	Count uint64        `json:"count"`
+	Ago   time.Duration `json:"ago"`
+}
+
+// lost returns which answers were lost.
+func (f *AnswerFault) lost() lostAnswers {
+	all := lostAnswers{Ago: math.MaxInt64}
 	if f == nil {
-		return 0
+		return all
 	}
 	for _, l := range f.losses {
-		if l.seen.Load() >= l.nth {
-			count++
+		if at := l.at.Load(); at > 0 {
+			all.Count, all.Ago = all.Count+1, min(all.Ago, time.Since(begun)-time.Duration(at))
 		}
 	}
-	return count
+	return all
 }
 
 // A proxyOrder is an order to the process of the proxies.
@@ -301,7 +311,7 @@ const (
 	beginFault  = "begin"
 	healFault   = "heal"
 	reportProxy = "report" // the answer is a proxyReport
-	countLost   = "lost"   // the answer is how many answers a fault has lost
+	countLost   = "lost"   // the answer is a lostAnswers
 	countBytes  = "bytes"  // the answer is how many bytes came to proxies with a text in their names
 	lastAnswer  = "last"   // the answer is the time of the server's last answer, or 0
 )
@@ -677,6 +687,7 @@ func (l *line) note(c chunk, r *rule, f *flow) {
 	}
 	for _, loss := range r.answers {
 		if loss.seen.Add(1) == loss.nth {
+			loss.at.Store(int64(time.Since(begun)))
 			f.closed, f.silencedBy = loss.close, loss
 		}
 	}

@@ -345,8 +345,16 @@ func TestAPushIsNoAnswer(t *testing.T) {
 		Answer: &AnswerFault{Nth: 1, Of: map[string]string{"a": "0"}}})
 	pushes <- "news"
 	c.hear("news")
+	if count, _, err := p.Lost(t.Context(), 1); count != 0 || err != nil {
+		t.Errorf("before a question, %d answers are lost, %v", count, err)
+	}
+	asked := time.Now()
 	c.say("what")
 	c.silent()
+	count, ago, err := p.Lost(t.Context(), 1)
+	if count != 1 || ago <= 0 || ago > time.Since(asked) || err != nil {
+		t.Errorf("%d answers are lost, the last %v ago, %v", count, ago, err)
+	}
 }
 
 // Proxies know which of several servers a client heard from last.

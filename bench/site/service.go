@@ -218,7 +218,7 @@ func (s Servers) Answered(client nodes.ID) ([]port.Member, error) {
 
 // Strain cuts connections of servers, or loses answers to clients. It returns a function that ends the
 // strain.
-func (s Servers) Strain(number int, of port.Strain) (func() (uint64, error), error) {
+func (s Servers) Strain(number int, of port.Strain) (func() error, error) {
 	f := cluster.ConnectionFault{Number: number}
 	if of.Answer > 0 {
 		f.Answer = &cluster.AnswerFault{Nth: of.Answer, Close: of.Close, Of: map[string]string{}}
@@ -248,15 +248,12 @@ func (s Servers) Strain(number int, of port.Strain) (func() (uint64, error), err
 	if errors.Is(err, cluster.ErrNoProxies) {
 		return nil, err
 	}
-	end := func() (lost uint64, err error) {
-		if of.Answer > 0 {
-			if lost, err = through.Answers(s.ctx, number); err != nil {
-				return 0, err
-			}
-		}
-		return lost, through.Heal(s.ctx, number)
-	}
-	return end, err
+	return func() error { return through.Heal(s.ctx, number) }, err
+}
+
+// Lost returns how many answers a strain has lost, and how long ago the last of them.
+func (s Servers) Lost(number int) (count uint64, ago time.Duration, err error) {
+	return s.site.Proxies.Lost(s.ctx, number)
 }
 
 // Bytes returns how many bytes clients and servers have exchanged so far. The number is known only with

@@ -104,7 +104,7 @@ func (e *elected) lasting() string {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		over := f.From > e.leaders.End || f.Healed && f.To < e.leaders.End
-		if asked := e.asked(f); !asked.ForGood && !over {
+		if asked := e.asked(f); !asked.ForGood && !over && e.missedBy(asked, f) == "" {
 			return asked.Text
 		}
 	}
@@ -224,8 +224,8 @@ func (e *elected) calmAtEnd() stretch {
 	return stretch{leadership.Span{From: end, To: end}}
 }
 
-// atOnce reports whether a fault acts only when it begins: a permanent fault, a crash (its restart counts by
-// itself), or the loss of one message that breaks an assumption of the election for good.
+// atOnce reports whether a fault counts only when it begins: a permanent fault, a crash (its restart counts
+// by itself), or the loss of one message that breaks an assumption of the election for good.
 func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 	return asked.Breaks&nodes.NoCrash != 0 || asked.ForGood && (!f.Healed ||
 		asked.OfLinks && asked.Breaks&e.Live&^nodes.Transient != 0)
@@ -242,18 +242,20 @@ func (e *elected) troubles(but *absence) []leadership.Span {
 }
 
 // disturbances returns the times in which an assumption was broken. If the parameter but is set, it
-// leaves out the causes of that absence. A fault that acts only when it begins counts only then.
+// leaves out the causes of that absence. A fault that hit nothing disturbs nothing.
 func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	s := e.sections
 	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		switch asked := e.asked(f); {
-		case but != nil && but.of(asked, f):
+		asked := e.asked(f)
+		from, to, leaves := acts(asked, f)
+		switch {
+		case but != nil && but.of(asked, f), e.missedBy(asked, f) != "":
 		case e.atOnce(asked, f):
-			add(f.From, f.From)
+			add(f.From, later(f.From, int64(asked.Leaves)))
 		default:
-			add(f.From, later(f.To, int64(asked.Leaves)))
+			add(from, later(to, int64(leaves)))
 		}
 	}
 	for _, p := range s.Pauses {

@@ -122,7 +122,21 @@ func troubled() []electionRun {
 		s.Grace, s.Promise.Known, s.Live = 0, time.Millisecond, nodes.NoLoss
 		s.Faults = []Fault{{Text: "loss #4", OfLinks: true, ForGood: true, Breaks: nodes.NoLoss}}
 	}
+	lostAnswer := func(s *Setting) {
+		s.Faults = []Fault{{Text: "drop-answer 1", OfLinks: true, ForGood: true,
+			Breaks: nodes.NoLoss | nodes.Timing, Leaves: 100 * time.Millisecond}}
+	}
 	return []electionRun{
+		{name: "an answer that was lost, and nobody recovers", setting: lostAnswer, check: "agreement",
+			as: Violated, says: "wrong for 600ms",
+			text: allElect(5, 4, 0) + "200 1 fault 257\n300 1 heal 400\n301 1 elect -1"},
+		{name: "one of two answers that was lost", setting: lostAnswer, check: "agreement",
+			as: Violated, says: "wrong for 600ms",
+			text: allElect(5, 4, 0) + "200 1 fault 257\n301 1 elect -1\n1000 1 heal 400"},
+		{name: "an answer that was lost a moment ago", setting: lostAnswer, check: "agreement", as: Inconclusive,
+			text: allElect(5, 4, 0) + "200 1 fault 257\n850 1 heal 950\n851 1 elect -1", says: "it may take 100ms"},
+		{name: "a cut without end", setting: parted, check: "agreement", as: Inconclusive,
+			text: allElect(5, 4, 0) + "200 1 fault 1\n201 1 elect -1\n1000 1 heal 999", says: "lasted until then"},
 		{name: "too soon after another campaign", check: "agreement", as: Inconclusive,
 			text: allElect(5, 4, 0) + "950 1 campaign\n951 1 elect -1",
 			says: "50ms after somebody campaigned again; it may take 100ms"},

@@ -75,8 +75,8 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		case history.Lagged: // count is for how many milliseconds it was late
 			e = history.Lag{From: e.At - count*1e6, To: e.At, Sender: nodes.None}.Event(e.At)
 			e.Node = node
-		case history.FaultHealed:
-			e.Count, e.Node, e.Value = uint32(node), nodes.None, 1 // a message was hit
+		case history.FaultHealed: // a message was hit; a number says in which millisecond that is over
+			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, 1, uint64(count)*1e6
 		}
 		all = append(all, e)
 	}

@@ -17,9 +17,12 @@ type Fault struct {
 	OfLinks bool // it hits messages; otherwise it hits nodes, or servers of a service
 	ForGood bool // it is not healed
 	Waits   bool // it has no fixed time: it waits for an event, or for its victim
+	Again   bool // it repeats the fault before it
 	// ByChance means that it hits a random part of the messages.
 	ByChance bool
-	Breaks   nodes.Assumption
+	// Unbounded means that messages may wait for as long as it lasts.
+	Unbounded bool
+	Breaks    nodes.Assumption
 	// Separates reports whether no message passes between two nodes either way; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
 	// Part returns a number for the part of a node: nodes of one part reach each other and the same others; nil:
@@ -113,19 +116,26 @@ func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 	return ""
 }
 
-// misses returns why each planned fault that hit nothing did so.
+// misses returns why each planned fault that hit nothing did so. A repeated fault has hit something if it did
+// once.
 func (e *evidence) misses() (all []string) {
-	began := map[uint32]bool{}
+	why := make([]string, len(e.Faults)) // by planned fault; empty: it hit something
+	for i := range e.Faults {
+		why[i] = e.Faults[i].Text + ": it did not take place"
+	}
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
-		began[f.Number] = true
-		if says := e.missedBy(e.asked(f), f); says != "" {
-			all = append(all, says+e.spared(f))
+		if at := int(f.Number) - 1; at >= 0 && at < len(why) {
+			if why[at] = e.missedBy(e.asked(f), f); why[at] != "" {
+				why[at] += e.spared(f)
+			}
 		}
 	}
-	for i := range e.Faults {
-		if !began[uint32(i+1)] {
-			all = append(all, e.Faults[i].Text+": it did not take place")
+	for from, to := 0, 0; from < len(why); from = to {
+		for to = from + 1; to < len(why) && e.Faults[to].Again; to++ {
+		}
+		if !slices.Contains(why[from:to], "") {
+			all = append(all, why[from])
 		}
 	}
 	return all
@@ -204,7 +214,8 @@ func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
 // entriesAround describes the entries while a fault lasted and after it, and why these are too few to show
 // anything, or "".
 func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks string) {
-	says = english.Count(f.Entries, "entry", "entries")
+	_, entries := e.during(f)
+	says = english.Count(entries, "entry", "entries")
 	if asked.ForGood {
 		says += " after it"
 	} else {
@@ -212,18 +223,27 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 			time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
 	}
 	switch idle := e.idle(f); {
-	case idle > 0 && f.Entries > 0:
+	case idle > 0 && entries > 0:
 		lacks = fmt.Sprintf("nobody entered for %v while it lasted, though it breaks no assumption of the "+
 			"algorithm", time.Duration(idle).Round(time.Millisecond))
-	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
+	case entries > 0 && (asked.ForGood || e.promises(f)):
 	case idle > 0:
 		lacks = "nobody entered while it lasted, though it breaks no assumption of the algorithm"
-	case asked.ForGood && f.After == 0:
+	case asked.ForGood:
 		lacks = "nobody entered since it began"
 	case f.After == 0:
 		lacks = "nobody entered after it was healed"
 	}
 	return says, lacks
+}
+
+// during returns until when a fault lasts, and how many clients entered meanwhile. What is permanent, as the
+// loss of one message, lasts to the end.
+func (m *model) during(f *section.Fault) (to int64, entries uint64) {
+	if m.asked(f).ForGood {
+		return math.MaxInt64, f.Entries + f.After
+	}
+	return f.To, f.Entries
 }
 
 // promises reports whether the algorithm promises entries while a fault lasts: the fault breaks none of its
@@ -266,7 +286,8 @@ func (g *gaps) wait(s *section.Section, until int64) {
 	for i := range g.sections.Faults {
 		f := &g.sections.Faults[i]
 		g.longest = grown(g.longest, i+1)
-		in := gap{max(g.last, s.Asked, f.From), min(until, f.To)}
+		to, _ := g.during(f)
+		in := gap{max(g.last, s.Asked, f.From), min(until, to)}
 		if in.length() > g.longest[i].length() && !g.hits(f, s.Node, in) {
 			g.longest[i] = in
 		}
@@ -298,12 +319,13 @@ func (g *gaps) of(f *section.Fault) (longest gap) {
 // it promises none, or clients entered. The result is the length of the whole fault, or of its longest
 // stretch without an entry if nothing else was wrong then. Processes may be late by Slack.
 func (e *evidence) idle(f *section.Fault) int64 {
-	lasted := min(f.To, e.sections.Window.To) - f.From
+	to, entries := e.during(f)
+	lasted := min(to, e.sections.Window.To) - f.From
 	takes, is := e.takes(f)
 	switch g := e.gaps.of(f); {
 	case !is:
 		return 0
-	case f.Entries == 0 && lasted >= takes:
+	case entries == 0 && lasted >= takes:
 		return lasted
 	case g.length() >= later(takes, int64(e.Slack)) && e.alone(f, g) && !e.stands(f, g):
 		return g.length()
@@ -324,7 +346,7 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 		return later(takes, int64(e.Recovers)), e.alone(f, whole)
 	}
 	hops, leaves := 2*int64(e.Config.N), int64(e.asked(f).Leaves)
-	if leaves > math.MaxInt64/hops {
+	if e.asked(f).Unbounded || leaves > math.MaxInt64/hops {
 		return 0, false
 	}
 	return later(later(takes, int64(e.Grace)), hops*leaves), true
@@ -334,7 +356,8 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 func (e *evidence) alone(f *section.Fault, g gap) bool {
 	in := span{g.from, g.to, int64(e.Grace), nil}
 	for i := range e.sections.Faults {
-		if other := &e.sections.Faults[i]; other != f && in.covers(other.From, other.To, e.asked(other).Leaves) {
+		other := &e.sections.Faults[i]
+		if from, to, leaves := acts(e.asked(other), other); other != f && in.covers(from, to, leaves) {
 			return false
 		}
 	}

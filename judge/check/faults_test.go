@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
+	"turnstile/nodes/row"
 )
 
 // A run is judged by the faults that hit something, and lists the others, which it shows nothing about: no
@@ -110,6 +112,40 @@ func TestFaultsThatShowNothing(t *testing.T) {
 		}
 		if test.says != "" && v.Outcome == Valid {
 			t.Errorf("%s: the run is valid", test.name)
+		}
+	}
+}
+
+// A repeated fault has hit if it did once. Other faults count by themselves.
+func TestARepeatedFaultHitsOnce(t *testing.T) {
+	kill := Fault{Text: "kill 1", Breaks: nodes.NoCrash}
+	again, other := kill, kill
+	again.Text, again.Again, other.Text = "kill 2", true, "kill 3"
+	for name, test := range map[string]struct {
+		hit    []int // how many nodes each fault hit; -1: it did not take place
+		misses []string
+		shows  row.Outcome
+	}{
+		"all have hit":                     {[]int{1, 1, 1}, nil, row.Recovers},
+		"the first found its node down":    {[]int{0, 1, 1}, nil, row.Recovers},
+		"the second did not take place":    {[]int{1, -1, 1}, nil, row.Recovers},
+		"neither the first nor the second": {[]int{0, 0, 1}, []string{"kill 1: it hit no node"}, 0},
+		"the one that is not a repetition": {[]int{0, 1, 0}, []string{"kill 3: it hit no node"}, 0},
+	} {
+		w := measuring()
+		w.CostKnown, w.Identities, w.Faults = false, nil, []Fault{kill, again, other}
+		for i, hit := range test.hit {
+			w.round()
+			if hit >= 0 {
+				w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: i + 1, Victim: nodes.None, Nodes: hit}))
+				w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(i + 1)})
+			}
+		}
+		w.round()
+		w.end()
+		v := w.judge()
+		if shows, why := v.Shown(); !slices.Equal(v.Misses, test.misses) || shows != test.shows {
+			t.Errorf("%s: it shows %v, %s; these have hit nothing: %q", name, shows, why, v.Misses)
 		}
 	}
 }

@@ -130,22 +130,39 @@ func (m *model) brokenBy(at int64, needs nodes.Assumption) nodes.Assumption {
 // brokenByFault returns the assumptions that a fault broke in a span; 0 if the fault is known to have hit
 // nothing.
 func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumption) {
-	asked, to := m.asked(f), f.To
-	switch {
-	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "" ||
-		!in.concernedBy(asked, f.Victim):
+	asked := m.asked(f)
+	from, to, leaves := acts(asked, f)
+	if from > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "" ||
+		!in.concernedBy(asked, f.Victim) {
 		return 0
-	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // the fault acts only when it begins
-		to = f.From
 	}
 	broken = f.Breaks &^ nodes.Transient
-	if in.covers(f.From, to, asked.Leaves) {
+	if in.covers(from, to, leaves) {
 		broken = f.Breaks
 	}
 	if f.Nodes == 0 && len(f.Servers) == 0 && !asked.OfLinks {
 		broken &^= nodes.NoCrash | nodes.NoAmnesia | nodes.ServersUp | nodes.ServerMajority
 	}
 	return broken
+}
+
+// acts returns from when to when a fault acts, and for how long it may have consequences after that. A fault
+// of one message acts from its hit until the message arrives or is lost; a permanent fault acts only when it
+// begins, unless servers stay down; all others act until they are healed.
+func acts(asked *Fault, f *section.Fault) (from, to int64, leaves time.Duration) {
+	from, to, leaves = f.From, f.To, asked.Leaves
+	switch once := asked.ForGood && f.Healed; {
+	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0:
+		to = from
+	case once && f.Until > 0:
+		to, leaves = f.Until, 0
+		if f.Hits == 1 {
+			from = max(from, to-int64(asked.Leaves))
+		}
+	case f.Until > 0: // all that it delayed has arrived by then
+		leaves = time.Duration(max(0, f.Until-to))
+	}
+	return from, to, leaves
 }
 
 // asked returns the plan of a fault that took place.

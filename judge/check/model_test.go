@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/internal/chance"
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -110,6 +111,37 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 		}
 		if got := test.m.brokenIn(test.in, nodes.FIFO); got != 0 {
 			t.Errorf("%s: of what it rests on, %v are broken", test.name, got)
+		}
+	}
+}
+
+// A fault acts until the last message that it hit has come. A fault of one message does not act before that
+// message.
+func TestFaultsActWhileMessagesAreLate(t *testing.T) {
+	one, many := delay, delay
+	one.ForGood, one.Leaves, many.Leaves = true, 100, chance.Longest
+	for _, test := range []struct {
+		name      string
+		of        Fault
+		hits      uint64
+		until     int64
+		at, after int64
+		want      nodes.Assumption
+	}{
+		{"before the message that is hit", one, 1, 1500, 1399, 0, 0},
+		{"while it is late", one, 1, 1500, 1400, 0, nodes.Timing},
+		{"when it has come", one, 1, 1500, 1501, 0, 0},
+		{"within the grace after that", one, 1, 1500, 1600, 100, nodes.Timing},
+		{"before the last of two", one, 2, 1500, 1000, 0, nodes.Timing},
+		{"until all have come", many, 9, 2500, 2500, 0, nodes.Timing},
+		{"when all have come", many, 9, 2500, 2501, 0, 0},
+		{"if it is unknown when all have come", many, 9, 0, 1e15, 0, nodes.Timing},
+		{"the messages came before the end of the fault", many, 9, 1500, 2000, 0, nodes.Timing},
+	} {
+		m := modelOf(test.of)
+		m.sections.Faults[0].Hits, m.sections.Faults[0].Until = test.hits, test.until
+		if got := m.brokenIn(span{test.at, test.at, test.after, nil}, nodes.Timing); got != test.want {
+			t.Errorf("%s: %v are broken", test.name, got)
 		}
 	}
 }

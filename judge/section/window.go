@@ -78,6 +78,7 @@ type Fault struct {
 	Nodes    uint64   // how many nodes it hit when it began
 	Servers  []int    // the servers of a service that it hit when it began
 	Hits     uint64   // messages that it hit, known once it is healed
+	Until    int64    // when that is over: see port.FaultEvent.Until; 0: unknown
 	Before   uint64   // entries from the beginning of the window to the beginning of the fault
 	Entries  uint64   // entries while it lasted
 	After    uint64   // entries after it was healed
@@ -93,7 +94,7 @@ func (f *Fold) fault(e *history.Event) {
 	}
 	for i := range f.Faults {
 		if fault := &f.Faults[i]; fault.Number == e.Count {
-			fault.To, fault.Healed, fault.Hits = e.At, true, uint64(e.Value)
+			fault.To, fault.Healed, fault.Hits, fault.Until = e.At, true, uint64(e.Value), int64(e.Fence)
 		}
 	}
 }

@@ -57,7 +57,8 @@ const (
 	// breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run chose
 	// the victim, and Fence how many nodes the fault has hit at once.
 	FaultBegan
-	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit.
+	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit, and Fence is when
+	// that is over: see port.FaultEvent.Until.
 	FaultHealed
 	// Counted follows a FaultBegan, a FaultHealed or, in a run with faults, a Marked: by then nodes had sent
 	// Value messages (deliveries asked for), and Fence messages had been dropped.
@@ -134,7 +135,8 @@ const (
 // FaultEvent returns the event of the beginning or the end of a fault.
 func FaultEvent(b port.FaultEvent) Event {
 	if b.Healed {
-		return Event{At: b.At, Kind: FaultHealed, Count: uint32(b.Number), Value: int64(b.Hits), Node: nodes.None}
+		return Event{At: b.At, Kind: FaultHealed, Count: uint32(b.Number), Value: int64(b.Hits),
+			Fence: uint64(b.Until), Node: nodes.None}
 	}
 	e := Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: int64(b.Breaks),
 		Entry: uint32(b.Victim + 1), Fence: uint64(b.Nodes), Node: nodes.None}

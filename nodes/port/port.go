@@ -64,9 +64,10 @@ type Cluster interface {
 	Promote(m Member) error
 
 	// Strain puts a strain on connections, and Relieve ends it; number is the number of the fault. A connection
-	// may be under several strains. Relieve returns how many answers were lost.
+	// may be under several strains. Lost returns how many answers a strain has lost, and when the last; 0: none.
 	Strain(number int, s Strain) error
-	Relieve(number int) (lost uint64, err error)
+	Relieve(number int) error
+	Lost(number int) (count uint64, last int64, err error)
 
 	// Find returns the members that stand in a relation to another, as far as is known now.
 	Find(r Relation, to Member) ([]Member, error)
@@ -122,6 +123,9 @@ type FaultEvent struct {
 	Number int  // number of the fault, from 1
 	Healed bool // it is the end of the fault; otherwise the beginning
 	Hits   uint64
+	// Until is when what the fault has hit is over: its last message arrives, or was lost, or a client that has
+	// lost an answer should be connected again; 0: unknown. Set for the end only.
+	Until int64
 
 	// Set for the beginning only.
 	Breaks nodes.Assumption
