@@ -137,7 +137,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 	kinds := []string{"request", "reply"}
 	printEvents(t, NewEventWriter(&b, true, kinds))
 	next := 0
-	_, err := ReadEvents(&b, kinds, func(got history.Event) {
+	_, err := ReadEvents(&b, kinds, func(got history.Event) error {
 		want := printedEvents[next].Event
 		want.At, want.Node, want.Instance = int64(next)*5, nodes.ID(next%3-1), uint16(next%2)
 		if want.Kind == history.Sent || want.Kind == history.Breached {
@@ -146,6 +146,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 		if next++; got != want {
 			t.Errorf("read %+v, want %+v", got, want)
 		}
+		return nil
 	})
 	if err != nil || next != len(printedEvents) {
 		t.Errorf("%d of %d events, %v", next, len(printedEvents), err)
