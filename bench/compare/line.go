@@ -193,18 +193,25 @@ func (c *Comparison) defaults() []results.Column {
 // Metrics returns the figures of runs.csv with these names. An error for an unknown name suggests similar
 // ones.
 func Metrics(names ...string) (metrics []results.Column, err error) {
-	known := results.FigureColumns()
 	for i, m := range names {
-		switch {
-		case slices.Contains(names[:i], m):
+		if slices.Contains(names[:i], m) {
 			return nil, fmt.Errorf("%s is named twice: leave out one of the two", m)
-		case !slices.Contains(known, m):
-			return nil, fmt.Errorf("there is no figure %q%s", m,
-				suggest.List{Names: known, By: "docs/columns.md"}.Hint(m))
+		}
+		if err := known(m, results.FigureColumns()); err != nil {
+			return nil, err
 		}
 		metrics = append(metrics, results.Column(m))
 	}
 	return metrics, nil
+}
+
+// known returns an error if a name is not that of a figure.
+func known(name string, figures []string) error {
+	if slices.Contains(figures, name) {
+		return nil
+	}
+	return fmt.Errorf("there is no figure %q%s", name,
+		suggest.List{Names: figures, By: "docs/columns.md"}.Hint(name))
 }
 
 // More is better for the metrics in moreIsBetter, and less is better for metrics with a prefix in
