@@ -37,6 +37,8 @@ const (
 	PublishesPerEntry    Column = "publishes_per_entry"
 	ServerBytesPerEntry  Column = "server_bytes_per_entry"
 	Heartbeats           Column = "heartbeats"
+	HeartbeatsPerEntry   Column = "heartbeats_per_entry"
+	AllMessagesPerEntry  Column = "all_messages_per_entry"
 	OneEntryMin          Column = "one_entry_messages_min"
 	OneEntryMean         Column = "one_entry_messages_mean"
 	OneEntryMax          Column = "one_entry_messages_max"
