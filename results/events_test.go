@@ -90,6 +90,8 @@ var printedEvents = []struct {
 	{history.Event{Kind: history.ToldLost, Entry: 8}, map[string]any{"entry": 8.}},
 	{history.Event{Kind: history.TryRefused, Entry: 8, Value: 77}, map[string]any{"entry": 8., "tried_ns": 77.}},
 	{history.Event{Kind: history.ClockSet, Count: 2, Value: 7}, map[string]any{"timers": 2., "timers_set": 7.}},
+	{history.Event{Kind: history.Lagged, Value: 90, Fence: 10, Entry: 3, Count: 1},
+		map[string]any{"late_ns": 90., "handled_ns": 10., "late_timers": 3., "sent_by": 1.}},
 	{history.Event{Kind: history.AssumptionBroken, Value: int64(nodes.NoLoss | nodes.FIFO)},
 		map[string]any{"assumptions": "no_loss FIFO_links"}},
 }
@@ -137,7 +139,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 	kinds := []string{"request", "reply"}
 	printEvents(t, NewEventWriter(&b, true, kinds))
 	next := 0
-	_, err := ReadEvents(&b, kinds, func(got history.Event) {
+	_, err := ReadEvents(&b, kinds, func(got history.Event) error {
 		want := printedEvents[next].Event
 		want.At, want.Node, want.Instance = int64(next)*5, nodes.ID(next%3-1), uint16(next%2)
 		if want.Kind == history.Sent || want.Kind == history.Breached {
@@ -146,6 +148,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 		if next++; got != want {
 			t.Errorf("read %+v, want %+v", got, want)
 		}
+		return nil
 	})
 	if err != nil || next != len(printedEvents) {
 		t.Errorf("%d of %d events, %v", next, len(printedEvents), err)

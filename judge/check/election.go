@@ -31,6 +31,8 @@ func terms(e *evidence) Finding {
 	switch {
 	case !e.Leads.Terms:
 		return notJudged("its leaders have no terms")
+	case e.Lacks.Terms:
+		return notJudged("not judged: the history has no terms")
 	case len(l.Conflicts) > 0:
 		c := l.Conflicts[0]
 		var lines []string
@@ -65,6 +67,9 @@ func leaders(e *evidence) Finding {
 	switch {
 	case worst == nil && l.TwoLeaders == 0:
 		return valid("never were there two leaders at once")
+	case worst == nil && e.Lacks.Terms && e.Leads.Terms:
+		return inconclusive("for %v there were two leaders or more, and the history has no terms", both).
+			with(e.overlaps(0)...)
 	case worst == nil && e.Leads.Terms:
 		return valid("for %v there were two leaders or more, each of a term of its own", both).
 			with(e.overlaps(0)...)

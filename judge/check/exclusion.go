@@ -38,7 +38,9 @@ func exclusion(e *evidence) Finding {
 				figure = &f
 			}
 		case r.Violations == 0:
-			doubtful += r.UncertainOverlaps
+			if doubtful += r.UncertainOverlaps; e.Lacks.Register {
+				doubtful += r.Unordered
+			}
 		case e.denies(r):
 			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never "+
 				"exceeded %d: the harness itself is wrong", english.Count(r.Violations, "entry", "entries"),
@@ -46,16 +48,20 @@ func exclusion(e *evidence) Finding {
 		default:
 			least := r.Overlaps.Least(e.outside)
 			first := &least.What
-			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
+			long := "for " + us(first.To-first.From)
+			if first.To == first.From {
+				long = "at one stamp, by the order of the events"
+			}
+			f := violated("%s overlapped: nodes %d and %d were inside together%s %s",
 				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
-				us(first.To-first.From)).with(e.story(first)...)
+				long).with(e.story(first)...)
 			return e.outsideIf(f.overlapping(least), e.beside(least.From, least.At, least.Spared), e.Safe)
 		}
 	}
 	if doubtful > 0 {
 		// The stamps cannot tell. The register can, since it is exact.
 		if f := register(e); f.Outcome != Valid || f.NotJudged {
-			return inconclusive("%s overlapped others by no more than the time stamps may err%s",
+			return inconclusive("%s may have overlapped others, by no more than the time stamps may err%s",
 				english.Count(doubtful, "entry", "entries"), e.err())
 		}
 		return valid("%s: %s too close for the time stamps to order, but the register shows no violation", kept,

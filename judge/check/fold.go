@@ -161,7 +161,9 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	s.Observe(f)
 	if setting.Leads != nil {
-		f.leaders = leadership.New(setting.Config, setting.Leads)
+		promises := *setting.Leads
+		promises.Terms = promises.Terms && !setting.Lacks.Terms
+		f.leaders = leadership.New(setting.Config, &promises)
 		f.leaders.Grace, f.leaders.Servers = setting.Grace, setting.Servers
 		for i := range setting.Faults {
 			f.leaders.Cuts = append(f.leaders.Cuts, setting.Faults[i].Blocks)
@@ -251,6 +253,8 @@ type Lacks struct {
 	Register bool // how many units the register counted at an entry
 	Account  bool // the values of the shared account
 	Delay    bool // how long a message may take
+	Terms    bool // the terms of leaders
+	Requests bool // when clients requested a resource
 }
 
 // Asked implements section.Observer.

@@ -91,6 +91,7 @@ var Exclusion = &Problem{
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
 		{name: "grants", about: aboutSafety, leaves: everything, of: misgrants, judge: grants},
+		{name: "order", about: aboutSafety, leaves: everything, of: misordered, judge: order},
 		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: "register", about: aboutSafety, leaves: everything, judge: register},
 		{name: "capacity", about: aboutClaims, of: several, judge: capacity},

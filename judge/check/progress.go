@@ -87,9 +87,9 @@ func allServed(e *evidence) Finding {
 	case e.seen(history.Stalled):
 		return violated("no progress: %s, with %s", e.moves(), unserved(len(waiting))).with(waiters...)
 	case e.seen(history.Interrupted):
-		return inconclusive("the run ended early, with %s", unserved(len(waiting))).with(waiters...)
+		return inconclusive("the run ended early, %s", e.open()).with(waiters...)
 	case !e.seen(history.Rested):
-		return inconclusive("the run never came to rest, with %s", unserved(len(waiting))).with(waiters...)
+		return inconclusive("the run never came to rest, %s", e.open()).with(waiters...)
 	case len(waiting) > 0:
 		return violated("no progress: the run came to rest with %s", unserved(len(waiting))).with(waiters...)
 	case len(inside) > 0:
@@ -108,6 +108,17 @@ func (e *evidence) moves() string {
 	}
 	return fmt.Sprintf("%s since anybody entered", english.Count(
 		uint64(e.sections.Marks[history.Stalled].Value), "message was handled", "messages were handled"))
+}
+
+// open describes the requests that are open at the end.
+func (e *evidence) open() string {
+	switch {
+	case len(e.waiting) > 0:
+		return "with " + unserved(len(e.waiting))
+	case len(e.inside) > 0:
+		return fmt.Sprintf("and %s never left", name(e.inside[0].Node))
+	}
+	return "though every request was served"
 }
 
 func unserved(n int) string { return english.Count(n, "request", "requests") + " unserved" }

@@ -37,7 +37,10 @@ type Figures struct {
 	BytesPerEntry     number `csv:"bytes_per_entry" of:"exclusion"`
 	// ServerBytesPerEntry counts the bytes that clients and servers of a service exchange, both ways.
 	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
-	Heartbeats          number `csv:"heartbeats"` // messages of the failure detector; no other column has them
+	Heartbeats          number `csv:"heartbeats"` // messages of failure detectors, and heartbeats of electors
+	HeartbeatsPerEntry  number `csv:"heartbeats_per_entry" of:"exclusion"`
+	// AllMessagesPerEntry is MessagesPerEntry and HeartbeatsPerEntry together.
+	AllMessagesPerEntry number `csv:"all_messages_per_entry" of:"exclusion"`
 	// No other column counts the questions of nodes to a resource process.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
 	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // duration of a round trip
@@ -269,4 +272,20 @@ type OfInterval struct {
 	ToS     number `csv:"to_s"`
 	Entries number `csv:"entries"`
 	Refused number `csv:"refused"` // entries whose write the resource refused
+}
+
+// Complete sets the figures that follow from others, and that older tables lack.
+func (f *Figures) Complete() {
+	if !f.MessagesPerEntry.Known() {
+		return
+	}
+	perEntry, _ := f.MessagesPerEntry.Value()
+	heartbeats, counted := f.Heartbeats.Value()
+	entries, _ := f.EntriesAccepted.Value()
+	if counted {
+		f.HeartbeatsPerEntry = figure.Ratio(heartbeats, entries)
+		each, _ := f.HeartbeatsPerEntry.Value()
+		perEntry += each
+	}
+	f.AllMessagesPerEntry = figure.Number(perEntry)
 }

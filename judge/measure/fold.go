@@ -329,7 +329,7 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 		bytes += k.Bytes
 	}
 	m.Messages, m.Publishes = figure.Count(sent), figure.Count(publishes)
-	if f.sections.Detects {
+	if f.sections.Detects || heartbeats > 0 {
 		m.Heartbeats = figure.Count(heartbeats)
 	}
 	f.countRoundTrips(logs)
@@ -342,6 +342,7 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 		return
 	}
 	m.MessagesPerEntry, m.KindPerEntry = figure.Number(perEntry), make([]figure.Figure, len(byKind))
+	m.Complete()
 	for kind, n := range byKind {
 		if !f.sections.Heartbeat(kind) { // heartbeats belong to no entry
 			m.KindPerEntry[kind] = figure.Number(n)

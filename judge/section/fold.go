@@ -47,6 +47,8 @@ type Fold struct {
 
 	Irregular      uint64   // events that no correct client causes
 	Irregularities []string // describes the first few of them
+	// Misordered is the first of them if it is an entry without a request, or an exit without an entry.
+	Misordered *history.Event
 
 	lags        lags
 	clocks      clocks
@@ -75,6 +77,9 @@ func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	return &Fold{Window: unseen, clocks: clocks{all: stampError}, capacity: capacity, dead: map[nodes.ID]dead{},
 		incarnations: map[nodes.ID]uint32{}, Detection: newDetection()}
 }
+
+// InOrder tells the fold that stamps do not err, and that events of equal stamps happened in their order.
+func (f *Fold) InOrder() { f.clocks.ordered = true }
 
 // Observe adds an observer of all that follows, events included.
 func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
@@ -262,7 +267,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	s := c.open
 	r.register(e, s, f.stretch(e.At), e.Count > r.Capacity && s != nil && f.spared(e.At, slices.Concat(r.inside, []*Section{s})...))
 	if s == nil || s.State != waiting || s.Entry != e.Entry {
-		f.irregular(e, "enters without a request")
+		f.misordered(e, "enters without a request")
 	}
 	switch {
 	case s == nil:
@@ -295,7 +300,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	}
 	s := c.open
 	if s == nil || s.State != inside || s.Entry != e.Entry {
-		f.irregular(e, "leaves without an entry")
+		f.misordered(e, "leaves without an entry")
 	}
 	if done, _ := e.Worked(); state == Exited && int(done) != f.Work.Steps() {
 		f.irregular(e, "leaves with its work undone")
@@ -398,6 +403,25 @@ func (f *Fold) tellOverlaps(r *Resource) {
 		}
 	}
 	r.over = r.over[:0]
+}
+
+// misordered records an entry without a request, or an exit without an entry.
+func (f *Fold) misordered(e *history.Event, does string) {
+	if f.Irregular == 0 {
+		f.Misordered = new(*e)
+	}
+	f.irregular(e, does)
+}
+
+// Open returns how many requests have been made and are not over.
+func (f *Fold) Open() int {
+	open := f.within
+	for _, r := range f.Resources {
+		if r != nil {
+			open += r.line.count
+		}
+	}
+	return open
 }
 
 // irregular records an event that no correct client causes.

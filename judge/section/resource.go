@@ -26,6 +26,9 @@ type Resource struct {
 	First             *Overlap // the earliest certain overlap
 	Overlaps          Moments[Overlap]
 	UncertainOverlaps uint64 // sections that overlapped another as they ended, though not certainly
+	// Unordered counts sections that came after one of another client by their order only: both together lasted
+	// no longer than stamps may err, so they may have been inside together.
+	Unordered uint64
 	// Closest is the longest overlap, certain or not; negative: minus the shortest gap between two sections.
 	Closest int64
 
@@ -69,6 +72,7 @@ type Resource struct {
 	freed    bool       // the latest exit freed units, and before it all were taken
 	freeAt   int64      // the time of that exit
 	lastLeft int64      // when a client left last
+	last     ended      // the section that ended last
 	lastBy   nodes.ID   // the node of that client
 	others   int64      // when a client other than lastBy left last
 	ahead    *Misread   // an entry that read more than had been written so far
@@ -81,6 +85,13 @@ type Resource struct {
 	mayBeWritten int64    // the highest value that a dead node may have written without an Exited event
 	readOfDead   *Misread // the latest entry that read a value which a dead node may have written
 	writesOfDead uint64   // how many values were read which a dead node may have written
+}
+
+// An ended is what is kept of a section that has ended.
+type ended struct {
+	node    nodes.ID
+	entered int64
+	units   uint32 // 0: there was no section
 }
 
 // A Misread is an entry that read an unexpected value.
@@ -266,6 +277,11 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	if s.State == Crashed {
 		r.mayBeWritten = max(r.mayBeWritten, s.Read+1)
 	}
+	if last := &r.last; !c.ordered && last.units > 0 && last.node != s.Node && len(r.inside) == 1 &&
+		last.units+s.Units > r.Capacity && s.Ended-last.entered <= c.all {
+		r.Unordered++
+	}
+	r.last = ended{s.Node, s.Entered, s.Units}
 	full := r.held >= uint64(r.Capacity)
 	r.inside = slices.Delete(r.inside, slices.Index(r.inside, s), slices.Index(r.inside, s)+1)
 	r.held -= uint64(s.Units)
@@ -341,7 +357,7 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 	from, now := max(s.Entered, one.Entered), s.Ended
 	r.Closest = max(r.Closest, now-from)
 	if !c.allTogether(s, r.inside[:last], now) {
-		if now > from {
+		if now > from || c.all > 0 {
 			r.UncertainOverlaps++
 		}
 		return nil
