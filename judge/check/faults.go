@@ -208,6 +208,7 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 			time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
 	}
 	switch idle := e.idle(f); {
+	case e.overdue(f) > 0: // a finding of progress
 	case idle > 0 && f.Entries > 0:
 		lacks = fmt.Sprintf("nobody entered for %v while it lasted, though it breaks no assumption of the "+
 			"algorithm", time.Duration(idle).Round(time.Millisecond))
@@ -238,13 +239,17 @@ const enoughEntries = 20
 type gaps struct {
 	*model
 	last    int64 // the time of the last entry
+	left    int64 // the time at which a client was last known to leave
 	longest []gap // by fault, in the order of section.Fold.Faults
 }
 
-// A gap is a stretch of time.
-type gap struct{ from, to int64 }
+// A gap is a stretch of time without an entry. At its begin clients may be inside, up to the time left.
+type gap struct{ from, to, left int64 }
 
 func (g gap) length() int64 { return g.to - g.from }
+
+// empty returns for how long nobody was inside.
+func (g gap) empty() int64 { return g.to - max(g.from, g.left) }
 
 func (g *gaps) entered(s *section.Section) {
 	g.wait(s, s.Entered)
@@ -252,8 +257,11 @@ func (g *gaps) entered(s *section.Section) {
 }
 
 func (g *gaps) ended(s *section.Section) {
-	if s.State == section.Unserved || s.State == section.Abandoned {
+	switch s.State {
+	case section.Unserved, section.Abandoned:
 		g.wait(s, min(s.Ended, g.sections.Window.To))
+	case section.Exited, section.Revoked, section.Crashed:
+		g.left = max(g.left, s.Ended)
 	}
 }
 
@@ -262,7 +270,7 @@ func (g *gaps) wait(s *section.Section, until int64) {
 	for i := range g.sections.Faults {
 		f := &g.sections.Faults[i]
 		g.longest = grown(g.longest, i+1)
-		in := gap{max(g.last, s.Asked, f.From), min(until, f.To)}
+		in := gap{max(g.last, s.Asked, f.From), min(until, f.To), g.left}
 		if in.length() > g.longest[i].length() && !g.hits(f, s.Node, in) {
 			g.longest[i] = in
 		}
@@ -314,9 +322,9 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 	if !e.promises(f) || f.Before < 2 { // one entry gives no rate
 		return 0, false
 	}
-	takes = enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
+	takes = e.usual(f)
 	if len(f.Servers) > 0 && e.Recovers > 0 { // only the servers have to recover
-		whole := gap{f.From, min(f.To, e.sections.Window.To)}
+		whole := gap{from: f.From, to: min(f.To, e.sections.Window.To)}
 		return later(takes, int64(e.Recovers)), e.alone(f, whole)
 	}
 	hops, leaves := 2*int64(e.Config.N), int64(e.asked(f).Leaves)
@@ -324,6 +332,52 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 		return 0, false
 	}
 	return later(later(takes, int64(e.Grace)), hops*leaves), true
+}
+
+// usual returns how long twenty entries took before a fault, which two clients at least had entered.
+func (e *evidence) usual(f *section.Fault) int64 {
+	return enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
+}
+
+// overdue returns for how long nobody entered or was inside while a fault lasted, if that broke a promise: a
+// client waited, and it took longer than idle and the whole grace allow, and than processes may be late. 0: no
+// promise was broken.
+func (e *evidence) overdue(f *section.Fault) int64 {
+	if e.missedBy(e.asked(f), f) != "" || e.Problem.around == nil {
+		return 0
+	}
+	g := e.gaps.of(f)
+	within, is := e.within(f)
+	held := slices.ContainsFunc(e.inside, func(s section.Section) bool { return s.Entered < g.to })
+	if !is || held || g.empty() <= within || !e.alone(f, g) || e.stands(f, g) {
+		return 0
+	}
+	return g.empty()
+}
+
+// within returns within what time somebody enters while a fault lasts, as the algorithm or service promises.
+func (e *evidence) within(f *section.Fault) (time int64, promised bool) {
+	time, promised = e.takes(f)
+	if len(f.Servers) > 0 { // takes has Recovers instead of the grace
+		time = later(time, max(0, int64(e.Grace-e.Recovers)))
+	}
+	return later(time, int64(e.Slack)), promised
+}
+
+// silences says of each fault of servers for how long nobody entered while it lasted, if that was longer than
+// twenty entries took before, and the service promises to serve since most servers were up.
+func (e *evidence) silences() (all []string) {
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		g, asked := e.gaps.of(f), e.asked(f)
+		if len(f.Servers) == 0 || e.Live&nodes.ServerMajority == 0 || f.Before < 2 || !e.promises(f) ||
+			e.missedBy(asked, f) != "" || g.empty() <= e.usual(f) || !e.alone(f, g) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s: nobody entered for %v though a majority of servers was up",
+			asked.Text, time.Duration(g.empty()).Round(time.Millisecond)))
+	}
+	return all
 }
 
 // alone reports whether nothing but a fault was wrong in a stretch, or shortly before.
