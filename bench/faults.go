@@ -30,6 +30,7 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 		if kind.Stops && kind.Role == port.Node {
 			asked.Stops = f.HitsNode()
 		}
+		asked.Freezes = kind.Stops && kind.Role == port.Server
 		if asked.Breaks&nodes.NoCrash != 0 {
 			asked.Kills = f.HitsNode()
 		}

@@ -35,8 +35,11 @@ type Fault struct {
 	// Sets reports whether a fault of clocks sets the clock of a node; nil: it sets no clock.
 	Sets func(id, victim nodes.ID) bool
 	// Stops reports whether a fault that stops processes stops a node; nil: it stops no process.
-	Stops  func(id, victim nodes.ID) bool
-	Leaves time.Duration // how long it may have consequences after its heal: late messages, timers
+	Stops func(id, victim nodes.ID) bool
+	// Freezes means that servers stand still while their connections stay open. When clients and other servers
+	// give such a connection up is not published.
+	Freezes bool
+	Leaves  time.Duration // how long it may have consequences after its heal: late messages, timers
 }
 
 // faults: every planned fault took place and was healed, and a client entered while it lasted (if the
@@ -340,10 +343,9 @@ func (e *evidence) usual(f *section.Fault) int64 {
 }
 
 // overdue returns for how long nobody entered or was inside while a fault lasted, if that broke a promise: a
-// client waited, and it took longer than idle and the whole grace allow, and than processes may be late. 0: no
-// promise was broken.
+// client waited for longer than within allows. 0: no promise was broken.
 func (e *evidence) overdue(f *section.Fault) int64 {
-	if e.missedBy(e.asked(f), f) != "" || e.Problem.around == nil {
+	if asked := e.asked(f); asked.Freezes || e.missedBy(asked, f) != "" || e.Problem.around == nil {
 		return 0
 	}
 	g := e.gaps.of(f)
@@ -364,14 +366,16 @@ func (e *evidence) within(f *section.Fault) (time int64, promised bool) {
 	return later(time, int64(e.Slack)), promised
 }
 
-// silences says of each fault of servers for how long nobody entered while it lasted, if that was longer than
-// twenty entries took before, and the service promises to serve since most servers were up.
+// silences says of each fault of servers for how long nobody entered while it lasted, though most servers
+// were up, which is enough for the service. A silence has to be longer than twenty entries took before, and
+// than processes may be late.
 func (e *evidence) silences() (all []string) {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
+		serves := len(f.Servers) > 0 && e.Live&nodes.ServerMajority != 0 && f.Breaks&e.Live == 0
 		g, asked := e.gaps.of(f), e.asked(f)
-		if len(f.Servers) == 0 || e.Live&nodes.ServerMajority == 0 || f.Before < 2 || !e.promises(f) ||
-			e.missedBy(asked, f) != "" || g.empty() <= e.usual(f) || !e.alone(f, g) {
+		if !serves || f.Before < 2 || g.empty() <= later(e.usual(f), int64(e.Slack)) ||
+			e.missedBy(asked, f) != "" || e.besideOther(f, g) || e.stands(f, g) {
 			continue
 		}
 		all = append(all, fmt.Sprintf("%s: nobody entered for %v though a majority of servers was up",
@@ -382,13 +386,18 @@ func (e *evidence) silences() (all []string) {
 
 // alone reports whether nothing but a fault was wrong in a stretch, or shortly before.
 func (e *evidence) alone(f *section.Fault, g gap) bool {
+	return !e.besideOther(f, g) && e.brokenIn(span{g.from, g.to, int64(e.Grace)}, e.Safe|e.Live) == 0
+}
+
+// besideOther reports whether another fault was in force in a stretch, or shortly before.
+func (e *evidence) besideOther(f *section.Fault, g gap) bool {
 	in := span{g.from, g.to, int64(e.Grace)}
 	for i := range e.sections.Faults {
 		if other := &e.sections.Faults[i]; other != f && in.covers(other.From, other.To, e.asked(other).Leaves) {
-			return false
+			return true
 		}
 	}
-	return e.brokenIn(in, e.Safe|e.Live) == 0
+	return false
 }
 
 // stands reports whether a process stood still in a stretch, though the fault stops no process.

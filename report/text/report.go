@@ -208,7 +208,9 @@ func (p *Report) missed(s *runs.Summary) {
 			in = fmt.Sprintf("trial %d: ", s.Rows[i].Trial)
 		}
 		for _, says := range v.Silences {
-			p.printf("  %s%s\n", in, says)
+			if !strings.Contains(v.Reason, "nobody entered") {
+				p.printf("  %s%s\n", in, says)
+			}
 		}
 		for at, says := range v.Misses {
 			switch {
