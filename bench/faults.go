@@ -37,6 +37,7 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 		if asked.Breaks&(nodes.NoPause|nodes.Timing) != 0 && !asked.OfLinks && !kind.Sets {
 			asked.Slows = f.HitsNode()
 		}
+		asked.Freezes = kind.Stops && kind.Role == port.Server
 		if asked.Breaks&nodes.NoCrash != 0 {
 			asked.Kills = f.HitsNode()
 		}

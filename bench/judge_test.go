@@ -641,3 +641,17 @@ func TestPredict(t *testing.T) {
 		t.Error("theory says nothing of a load that is not saturated")
 	}
 }
+
+// Servers that stand still keep their connections. Other faults of servers do not count as that.
+func TestPausesOfServersFreezeThem(t *testing.T) {
+	for text, freezes := range map[string]bool{"pause: server leader, for: 1s": true, "pause: 0, for: 1s": false,
+		"kill: server 0, for: 1s": false, "cut: server leader/servers, for: 1s": false} {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked := CheckedFaults([]chaos.Fault{f})[0]; asked.Freezes != freezes {
+			t.Errorf("%s freezes servers: %v", text, asked.Freezes)
+		}
+	}
+}

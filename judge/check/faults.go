@@ -42,8 +42,11 @@ type Fault struct {
 	// Touches reports whether a fault of clients alone hits this one; nil: it is not of clients alone.
 	Touches func(id, victim nodes.ID) bool
 	// Slows reports whether a fault makes timers or messages of a node late; nil: it makes none late.
-	Slows  func(id, victim nodes.ID) bool
-	Leaves time.Duration // how long it may have consequences after its heal: late messages, timers
+	Slows func(id, victim nodes.ID) bool
+	// Freezes means that servers stand still while their connections stay open. When clients and other servers
+	// give such a connection up is not published.
+	Freezes bool
+	Leaves  time.Duration // how long it may have consequences after its heal: late messages, timers
 }
 
 // faults: every planned fault took place and was healed, and a client entered while it lasted (if the
@@ -223,6 +226,7 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 			time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
 	}
 	switch idle := e.idle(f); {
+	case e.overdue(f) > 0: // a finding of progress
 	case idle > 0 && entries > 0:
 		lacks = fmt.Sprintf("nobody entered for %v while it lasted, though it breaks no assumption of the "+
 			"algorithm", time.Duration(idle).Round(time.Millisecond))
@@ -262,13 +266,17 @@ const enoughEntries = 20
 type gaps struct {
 	*model
 	last    int64 // the time of the last entry
+	left    int64 // the time at which a client was last known to leave
 	longest []gap // by fault, in the order of section.Fold.Faults
 }
 
-// A gap is a stretch of time.
-type gap struct{ from, to int64 }
+// A gap is a stretch of time without an entry. At its begin clients may be inside, up to the time left.
+type gap struct{ from, to, left int64 }
 
 func (g gap) length() int64 { return g.to - g.from }
+
+// empty returns for how long nobody was inside.
+func (g gap) empty() int64 { return g.to - max(g.from, g.left) }
 
 func (g *gaps) entered(s *section.Section) {
 	g.wait(s, s.Entered)
@@ -276,8 +284,11 @@ func (g *gaps) entered(s *section.Section) {
 }
 
 func (g *gaps) ended(s *section.Section) {
-	if s.State == section.Unserved || s.State == section.Abandoned {
+	switch s.State {
+	case section.Unserved, section.Abandoned:
 		g.wait(s, min(s.Ended, g.sections.Window.To))
+	case section.Exited, section.Revoked, section.Crashed:
+		g.left = max(g.left, s.Ended)
 	}
 }
 
@@ -287,7 +298,7 @@ func (g *gaps) wait(s *section.Section, until int64) {
 		f := &g.sections.Faults[i]
 		g.longest = grown(g.longest, i+1)
 		to, _ := g.during(f)
-		in := gap{max(g.last, s.Asked, f.From), min(until, to)}
+		in := gap{max(g.last, s.Asked, f.From), min(until, to), g.left}
 		if in.length() > g.longest[i].length() && !g.hits(f, s.Node, in) {
 			g.longest[i] = in
 		}
@@ -317,7 +328,7 @@ func (g *gaps) of(f *section.Fault) (longest gap) {
 
 // idle returns for how long no client entered while a fault lasted, though the algorithm promises entries; 0:
 // it promises none, or clients entered. The result is the length of the whole fault, or of its longest
-// stretch without an entry if nothing else was wrong then. Processes may be late by Slack.
+// stretch without an entry if nothing else was wrong then. Processes may be late.
 func (e *evidence) idle(f *section.Fault) int64 {
 	to, entries := e.during(f)
 	lasted := min(to, e.sections.Window.To) - f.From
@@ -327,7 +338,7 @@ func (e *evidence) idle(f *section.Fault) int64 {
 		return 0
 	case entries == 0 && lasted >= takes:
 		return lasted
-	case g.length() >= later(takes, int64(e.Slack)) && e.alone(f, g) && !e.stands(f, g):
+	case g.length() >= later(takes, e.lateOver(g)) && e.alone(f, g) && !e.stands(f, g):
 		return g.length()
 	}
 	return 0
@@ -340,9 +351,9 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 	if !e.promises(f) || f.Before < 2 { // one entry gives no rate
 		return 0, false
 	}
-	takes = enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
+	takes = e.usual(f)
 	if len(f.Servers) > 0 && e.Recovers > 0 { // only the servers have to recover
-		whole := gap{f.From, min(f.To, e.sections.Window.To)}
+		whole := gap{from: f.From, to: min(f.To, e.sections.Window.To)}
 		return later(takes, int64(e.Recovers)), e.alone(f, whole)
 	}
 	hops, leaves := 2*int64(e.Config.N), int64(e.asked(f).Leaves)
@@ -352,16 +363,75 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 	return later(later(takes, int64(e.Grace)), hops*leaves), true
 }
 
+// usual returns how long twenty entries took before a fault, which two clients at least had entered.
+func (e *evidence) usual(f *section.Fault) int64 {
+	return enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
+}
+
+// overdue returns for how long nobody entered or was inside while a fault lasted, if that broke a promise: a
+// client waited for longer than within allows. 0: no promise was broken.
+func (e *evidence) overdue(f *section.Fault) int64 {
+	if asked := e.asked(f); asked.Freezes || e.missedBy(asked, f) != "" || e.Problem.around == nil {
+		return 0
+	}
+	g := e.gaps.of(f)
+	within, is := e.within(f, g)
+	held := slices.ContainsFunc(e.inside, func(s section.Section) bool { return s.Entered < g.to })
+	if !is || held || g.empty() <= within || !e.alone(f, g) || e.stands(f, g) {
+		return 0
+	}
+	return g.empty()
+}
+
+// within returns within what time somebody enters while a fault lasts, as the algorithm or service promises.
+func (e *evidence) within(f *section.Fault, g gap) (time int64, promised bool) {
+	time, promised = e.takes(f)
+	if e.Timed && e.Grace == 0 { // it waits for random times, and promises no time to recover
+		return 0, false
+	}
+	if len(f.Servers) > 0 { // takes has Recovers instead of the grace
+		time = later(time, max(0, int64(e.Grace-e.Recovers)))
+	}
+	return later(time, e.lateOver(g)), promised
+}
+
+// lateOver returns how much longer than promised an entry may take in a stretch, since processes were late. The
+// messages of a request are handled one after another.
+func (e *evidence) lateOver(g gap) int64 { return int64(e.slack(g.from, g.to, 2*e.Config.N)) }
+
+// silences says of each fault of servers for how long nobody entered while it lasted, though most servers
+// were up, which is enough for the service. A silence has to be longer than twenty entries took before, and
+// than processes may be late.
+func (e *evidence) silences() (all []string) {
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		serves := len(f.Servers) > 0 && e.Live&nodes.ServerMajority != 0 && f.Breaks&e.Live == 0
+		g, asked := e.gaps.of(f), e.asked(f)
+		if !serves || f.Before < 2 || g.empty() <= later(e.usual(f), e.lateOver(g)) ||
+			e.missedBy(asked, f) != "" || e.besideOther(f, g) || e.stands(f, g) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s: nobody entered for %v though a majority of servers was up",
+			asked.Text, time.Duration(g.empty()).Round(time.Millisecond)))
+	}
+	return all
+}
+
 // alone reports whether nothing but a fault was wrong in a stretch, or shortly before.
 func (e *evidence) alone(f *section.Fault, g gap) bool {
+	return !e.besideOther(f, g) && e.brokenIn(span{g.from, g.to, int64(e.Grace), nil}, e.Safe|e.Live) == 0
+}
+
+// besideOther reports whether another fault was in force in a stretch, or shortly before.
+func (e *evidence) besideOther(f *section.Fault, g gap) bool {
 	in := span{g.from, g.to, int64(e.Grace), nil}
 	for i := range e.sections.Faults {
 		other := &e.sections.Faults[i]
 		if from, to, leaves := acts(e.asked(other), other); other != f && in.covers(from, to, leaves) {
-			return false
+			return true
 		}
 	}
-	return e.brokenIn(in, e.Safe|e.Live) == 0
+	return false
 }
 
 // stands reports whether a process stood still in a stretch, though the fault stops no process.

@@ -219,6 +219,7 @@ func (f *Fold) Verdict() Verdict {
 		Broken:     f.brokenBy(f.sections.End, f.Safe|f.Live),
 		Missed:     f.missed(),
 		Misses:     f.misses(),
+		Silences:   f.silences(),
 	}
 	v.Starved, v.Divided = f.Problem.unserved(&f.evidence)
 	v.Blocked = len(v.Starved) > 0 && len(v.Starved) == f.Config.N-f.down()

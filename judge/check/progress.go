@@ -16,9 +16,12 @@ import (
 // few is how many lines of one sort a witness has at most.
 const few = 20
 
-// progress: every request is served.
+// progress: every request is served, and while a fault lasts that breaks no assumption, in time.
 func progress(e *evidence) Finding {
 	f := allServed(e)
+	if late := servedLate(e); f.Outcome != Violated && late.Outcome == Violated {
+		f = late
+	}
 	if f.Outcome == Violated && !e.balanced() {
 		f.Outcome, f.Says = Inconclusive, f.Says+", but the counts disagree"
 	}
@@ -59,6 +62,24 @@ func processName(process uint32) string {
 	default:
 		return "the " + its
 	}
+}
+
+// servedLate finds the longest time in which nobody entered although the algorithm promises entries while a
+// fault lasts.
+func servedLate(e *evidence) (f Finding) {
+	var longest int64
+	for i := range e.sections.Faults {
+		of := &e.sections.Faults[i]
+		if silent := e.overdue(of); silent > longest {
+			g := e.gaps.of(of)
+			within, _ := e.within(of, g)
+			longest, f = silent, violated("no progress: nobody entered for %v during %s, which breaks no assumption "+
+				"of the algorithm; it may take %v", time.Duration(silent).Round(time.Millisecond),
+				e.asked(of).Text, time.Duration(within).Round(time.Millisecond)).lasting(g.to-silent+within, g.to)
+			f.Idle = true
+		}
+	}
+	return f
 }
 
 func allServed(e *evidence) Finding {

@@ -128,6 +128,8 @@ type Verdict struct {
 	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
 	// Misses has the reason for each fault that hit nothing. The run shows nothing about these faults.
 	Misses []string `json:"misses,omitempty" yaml:"misses,omitempty"`
+	// Silences says for how long nobody entered during each fault that left most servers of a service up.
+	Silences []string `json:"silences,omitempty" yaml:"silences,omitempty"`
 }
 
 // A PassedOver is a request that others passed over.
