@@ -326,8 +326,22 @@ var (
 	serviceSeed = flag.Uint64("service-kills-seed", 1, "what the moments of these kills are drawn from")
 )
 
-// serviceVictims are what is killed in turn.
-var serviceVictims = []string{"client", "node", "server", "supervisor", "guard", "orchestrator"}
+// serviceVictims are what is hit in turn, and by which signal.
+var serviceVictims = []struct {
+	who    string
+	signal syscall.Signal
+	says   string // what a run says that was under way and is inconclusive
+}{
+	{"client", syscall.SIGKILL, ""},
+	{"node", syscall.SIGKILL, ""},
+	{"server", syscall.SIGKILL, " ended on its own: signal: killed"},
+	{"supervisor", syscall.SIGKILL, ""},
+	{"guard", syscall.SIGKILL, ""},
+	{"orchestrator", syscall.SIGKILL, ""},
+	{"server", syscall.SIGTERM, " ended on its own: "},
+	{"server", syscall.SIGSTOP, " stands still: a signal that is not the run's has stopped it (SIGSTOP)"},
+	{"client", syscall.SIGSTOP, "it stands still: a signal that is not the run's has stopped it (SIGSTOP)"},
+}
 
 // killedServices are those whose runs are killed, with options.
 var killedServices = [][]string{{"nats-kv"}, {"redis"}, {"etcd", "members=3"}, {"zookeeper"}, {"postgres"},
@@ -349,19 +363,22 @@ func TestServiceKills(t *testing.T) {
 	for i := range count {
 		victim := serviceVictims[i%len(serviceVictims)]
 		at := i / len(serviceVictims) % len(services)
-		t.Run(fmt.Sprintf("%d/%s/%s", i, strings.Join(services[at], ","), victim), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d/%s/%s", i, strings.Join(services[at], ","), victim.who), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(*serviceSeed, uint64(i)))
-			k := &killing{T: t, words: services[at], victim: victim}
+			k := &killing{T: t, words: services[at], victim: victim.who, signal: victim.signal}
 			// Runs side by side take longer. If one was over, nothing was killed.
 			for moment := lengths[at] * time.Duration(r.IntN(1500)) / 1000; k.hit == 0; moment = moment * 3 / 4 {
 				k.run(moment)
 			}
 			wrong := k.judge()
-			t.Logf("%s %v after the start, %s: status %d, of verify %d", victim, k.after, k.phase, k.status, k.again)
+			if k.phase == "entering" && k.status == 2 && !strings.Contains(k.out.String(), victim.says) {
+				wrong = fmt.Sprintf("it does not say %q", victim.says)
+			}
+			t.Logf("%s %v %v after the start, %s: status %d, of verify %d", victim.who, victim.signal, k.after, k.phase, k.status, k.again)
 			if wrong != "" {
 				t.Errorf("%s %v after the start: %s\nbench says (status %d):\n%s\nverify says (status %d):\n%s",
-					victim, k.after, wrong, k.status, &k.out, k.again, k.verified)
+					victim.who, k.after, wrong, k.status, &k.out, k.again, k.verified)
 			}
 		})
 	}
@@ -391,13 +408,14 @@ func killable(t *testing.T) (all [][]string) {
 type killing struct {
 	*testing.T
 	words  []string // the service and its options
-	victim string   // empty: nothing is killed
+	victim string   // empty: nothing is hit
+	signal syscall.Signal
 
 	dir      string
 	cmd      *exec.Cmd
 	out      bytes.Buffer
 	after    time.Duration // from the start of the run to the kill
-	hit      int           // the process that was killed; 0: there was none yet
+	hit      int           // the process that was hit; 0: there was none yet
 	phase    string        // of the run then: starting, entering or ending
 	lasted   bool          // clients entered 300 ms after it
 	status   int           // of bench; -1: killed
@@ -487,11 +505,18 @@ func (k *killing) run(moment time.Duration) {
 	})
 }
 
-// kill kills the victim, and returns its process; 0: there is none now.
+// kill signals the victim, and returns its process; 0: there is none now. It waits with SIGSTOP until clients
+// have entered: a process that is stopped in its start is waited for.
 func (k *killing) kill() int {
+	switch {
+	case k.signal == syscall.SIGSTOP && k.entries() == 0:
+		return 0
+	case k.signal == syscall.SIGTERM && k.words[0] == "postgres":
+		k.signal = syscall.SIGINT // after SIGTERM it serves the connections that it has
+	}
 	own := k.cmd.Process.Pid
 	if k.victim == "orchestrator" {
-		return killPID(own)
+		return k.send(own)
 	}
 	for _, pid := range children(own) {
 		line := commandLine(pid)
@@ -501,12 +526,12 @@ func (k *killing) kill() int {
 		case k.victim == "node" && filepath.Base(words[0]) == "node",
 			k.victim == "supervisor" && strings.Contains(line, " up "+k.words[0]),
 			k.victim == "guard" && strings.HasPrefix(line, "/bin/sh -c read word"):
-			return killPID(pid)
+			return k.send(pid)
 		case k.victim == "client" && filepath.Base(words[0]) == "node",
 			k.victim == "server" && strings.Contains(line, " up "+k.words[0]):
 			for _, child := range children(pid) {
 				if of := commandLine(child); of != "" && of != line { // an equal line: a fork before its exec
-					return killPID(child)
+					return k.send(child)
 				}
 			}
 		}
@@ -514,9 +539,9 @@ func (k *killing) kill() int {
 	return 0
 }
 
-// killPID kills a process, and returns it; 0: it had ended.
-func killPID(pid int) int {
-	if _, state := parentOf(pid); state == "" || state == "Z" || syscall.Kill(pid, syscall.SIGKILL) != nil {
+// send signals a process, and returns it; 0: it had ended.
+func (k *killing) send(pid int) int {
+	if _, state := parentOf(pid); state == "" || state == "Z" || syscall.Kill(pid, k.signal) != nil {
 		return 0
 	}
 	return pid

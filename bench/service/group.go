@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,9 +23,12 @@ type group struct {
 	as       *owner   // user that runs the servers; nil: this process's user
 	within   []string // command of servers within this program; nil: the servers are another program
 	members  []*Member
-	fronts   *fronts    // nil: members reach each other directly
-	lost     chan error // receives once a server is killed from outside
-	clocks   *clocks    // the members' clocks, if they can be set; nil: the machine's clock
+	fronts   *fronts            // nil: members reach each other directly
+	lost     chan error         // receives once a server ended or stands still, and no order was the reason
+	clocks   *clocks            // the members' clocks, if they can be set; nil: the machine's clock
+	orders   sync.Mutex         // held while an order is carried out
+	ending   context.Context    // ends when the servers are ended on purpose
+	over     context.CancelFunc // ends it
 }
 
 // An owner is a user that runs servers.
@@ -47,6 +51,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 		return nil, err
 	}
 	g := &group{servers: s.Servers, launcher: proc.NewLauncher()}
+	g.ending, g.over = context.WithCancel(context.Background())
 	if s.Servers.Run != nil {
 		g.within = slices.Concat(self, []string{"server", s.Name})
 	}
@@ -104,6 +109,9 @@ func (g *group) startSome(ctx context.Context, members []*Member) error {
 			}
 		}
 	}
+	for _, m := range members {
+		go g.watch(m.process, false)
+	}
 	return nil
 }
 
@@ -136,6 +144,7 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 
 // start starts the process of a member.
 func (g *group) start(m *Member) (err error) {
+	m.suspended.Store(false)
 	args, env := m.servers.Command(m)
 	program := g.within
 	if program == nil {
@@ -149,19 +158,44 @@ func (g *group) start(m *Member) (err error) {
 	if g.fronts != nil {
 		g.fronts.took(m, m.process.Pid())
 	}
-	go g.watch(m.process)
 	return nil
 }
 
-// watch reports that a server was killed from outside. A server that exits by itself is not reported: that is
-// the behaviour of the service.
-func (g *group) watch(p *proc.Process) {
+// watch reports the end of a server that serves, unless an order has ended it. What clients do after that
+// shows nothing about the service. If a fault has removed the data of the server, its exit is the answer of the
+// service to that, and only SIGKILL is reported.
+func (g *group) watch(p *proc.Process, forgot bool) {
 	<-p.Ended()
-	if f := p.Fate(); f.Killed && !f.Dismissed {
-		select {
-		case g.lost <- fmt.Errorf("%s ended on its own: %s", p.Name(), f.Says):
-		default: // another server was killed before, or nobody listens
+	if f := p.Fate(); !f.Dismissed && (f.Killed || !forgot) {
+		g.lose(fmt.Errorf("%s ended on its own: %s", p.Name(), f.Says))
+	}
+}
+
+// lose reports that the servers are not what the run has made of them, unless they are being ended.
+func (g *group) lose(why error) {
+	if g.ending.Err() != nil {
+		return
+	}
+	select {
+	case g.lost <- why:
+	default: // it was reported before, or nobody listens
+	}
+}
+
+// lookEvery is the time between two looks at the servers.
+const lookEvery = 200 * time.Millisecond
+
+// look reports a server that stands still although no order has suspended it.
+func (g *group) look() {
+	for ; g.ending.Err() == nil; time.Sleep(lookEvery) {
+		g.orders.Lock()
+		for _, m := range g.members {
+			if m.up() && !m.suspended.Load() && m.process.StandsStill() {
+				g.lose(fmt.Errorf("%s stands still: a signal that is not the run's has stopped it (SIGSTOP)%s",
+					m.process.Name(), m.process.LastWords()))
+			}
 		}
+		g.orders.Unlock()
 	}
 }
 
@@ -254,7 +288,11 @@ func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 			return err
 		}
 	}
-	return g.start(m)
+	err := g.start(m)
+	if err == nil {
+		go g.watch(m.process, forget)
+	}
+	return err
 }
 
 // again restarts all servers at their addresses, without their data.
@@ -273,6 +311,7 @@ func (g *group) again(ctx context.Context) error {
 
 // end ends all servers, and releases their ports. The folder stays.
 func (g *group) end() (err error) {
+	g.over()
 	for _, m := range g.members {
 		if m.up() { // a suspended server cannot end
 			m.resume()

@@ -75,6 +75,8 @@ type Process struct {
 	fate   Fate          // set when the process has ended
 	kills  int           // the value of Launcher.kills
 	turns  atomic.Uint32 // see Turns
+	looks  int           // calls of StandsStill
+	family []int         // the process and its descendants, as of one of these calls
 
 	dismissed atomic.Bool
 }
@@ -285,8 +287,8 @@ func (p *Process) Dismiss() {
 	p.Kill()
 }
 
-// lastWords returns what the process printed, as the end of an error.
-func (p *Process) lastWords() string {
+// LastWords returns what the process printed so far, as the end of an error.
+func (p *Process) LastWords() string {
 	text := strings.TrimSpace(p.tail.String())
 	if text == "" {
 		return "; it printed nothing"
@@ -340,7 +342,7 @@ func (p *Process) ending() Fate {
 	if why := cause(how, p.tail.String(), kills); why != "" {
 		how += ", since " + why
 	}
-	f.How, f.Says = how, how+p.lastWords()
+	f.How, f.Says = how, how+p.LastWords()
 	return f
 }
 

@@ -134,7 +134,7 @@ func TestProcessIsKilled(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	p.Kill() // once more, when nothing is left to kill
-	if got := p.lastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
+	if got := p.LastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
 		t.Errorf("its last words: %q", got)
 	}
 }

@@ -24,6 +24,7 @@ const (
 	closeLimit  = 500 * time.Millisecond
 	lookEvery   = 100 * time.Millisecond // pause between looks at whether the program reads its input
 	hungLooks   = 20                     // looks in a row without a read, after which the program counts as hung
+	stillLooks  = 3                      // looks in a row that find the program stopped though its node runs
 	floodLines  = 5_000                  // most lines of the program that wait to be handled
 	floodBytes  = 64 << 20               // most bytes of lines of the program that wait to be handled
 	mostUnread  = 64 << 20               // most bytes of input that the program has not read
@@ -114,11 +115,7 @@ func (c *child) read(from io.Reader) {
 	case c.answered <- err:
 	default:
 	}
-	c.mu.Lock()
-	c.wrong = err
-	c.mu.Unlock()
-	c.news.Store(true)
-	c.wake()
+	c.end(err)
 }
 
 // exit returns the error for the end of the program. The end is a breach, except after a signal, which
@@ -239,34 +236,45 @@ func (c *child) write() {
 	}
 }
 
-// look finds a program that hangs: it reads nothing though input waits. It counts looks, not time: if the
-// node is paused, so is the program.
+// look finds a program that stands still: a signal has stopped it alone, or it hangs: it reads nothing though
+// input waits. It counts looks, not time: if the node is paused, so is the program.
 func (c *child) look() {
-	read, same := uint64(0), 0
+	read, same, still := uint64(0), 0, 0
 	for {
 		select {
 		case <-c.process.Ended():
 			return
 		case <-time.After(lookEvery):
 		}
+		if still++; !c.process.StandsStill() {
+			still = 0
+		} else if still == stillLooks {
+			c.end(errors.New("it stands still: a signal that is not the run's has stopped it (SIGSTOP)"))
+			return
+		}
 		waits, err := pipeHolds(c.input)
 		if err != nil {
-			return // the input is closed, or this system cannot tell
+			continue // the input is closed, or this system cannot tell
 		}
 		if now := c.written.Load() - uint64(waits); waits == 0 || now != read {
 			read, same = now, 0
 			continue
 		}
 		if same++; same == hungLooks {
-			c.mu.Lock()
-			c.wrong = fmt.Errorf("it hangs: it has read nothing of its input for %v, and %d bytes wait",
-				hungLooks*lookEvery, waits)
-			c.mu.Unlock()
-			c.news.Store(true)
-			c.wake()
+			c.end(fmt.Errorf("it hangs: it has read nothing of its input for %v, and %d bytes wait",
+				hungLooks*lookEvery, waits))
 			return
 		}
 	}
+}
+
+// end makes the run end with an error, once the lines of the program that came before are handled.
+func (c *child) end(wrong error) {
+	c.mu.Lock()
+	c.wrong = wrong
+	c.mu.Unlock()
+	c.news.Store(true)
+	c.wake()
 }
 
 // errorLines returns the last lines of the standard error.
