@@ -4,6 +4,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -354,7 +355,7 @@ func TestServiceKills(t *testing.T) {
 	services, count := killedServices[:1], soak.Pick(1, len(serviceVictims), 10*len(serviceVictims))
 	lengths := []time.Duration{3 * time.Second}
 	if *serviceKills > 0 {
-		services, count = killable(t), *serviceKills
+		services, count = startable(t, killedServices), *serviceKills
 		lengths = nil
 		for _, words := range services {
 			lengths = append(lengths, (&killing{T: t, words: words}).length())
@@ -375,7 +376,8 @@ func TestServiceKills(t *testing.T) {
 			if k.phase == "entering" && k.status == 2 && !strings.Contains(k.out.String(), victim.says) {
 				wrong = fmt.Sprintf("it does not say %q", victim.says)
 			}
-			t.Logf("%s %v %v after the start, %s: status %d, of verify %d", victim.who, victim.signal, k.after, k.phase, k.status, k.again)
+			t.Logf("%s %v %v after the start, %s: status %d, of verify %d", victim.who, victim.signal, k.after,
+				k.phase, k.status, k.again)
 			if wrong != "" {
 				t.Errorf("%s %v after the start: %s\nbench says (status %d):\n%s\nverify says (status %d):\n%s",
 					victim.who, k.after, wrong, k.status, &k.out, k.again, k.verified)
@@ -384,9 +386,9 @@ func TestServiceKills(t *testing.T) {
 	}
 }
 
-// killable returns the services that can be run here, and says which cannot.
-func killable(t *testing.T) (all [][]string) {
-	for _, words := range killedServices {
+// startable returns the services that can be run here, and says which cannot.
+func startable(t *testing.T, services [][]string) (all [][]string) {
+	for _, words := range services {
 		program := built(t, words[0])
 		why := "its program is not built"
 		if program != nil {
@@ -396,7 +398,7 @@ func killable(t *testing.T) (all [][]string) {
 			}
 		}
 		if why != "" {
-			fmt.Printf("NO RUN OF %s IS KILLED: %s\n", words[0], why)
+			fmt.Printf("NO RUN OF %s IS DISTURBED: %s\n", words[0], why)
 			continue
 		}
 		all = append(all, words)
@@ -425,8 +427,9 @@ type killing struct {
 	verified string
 }
 
-// start starts the run. Its processes know its folder as that of temporary files.
-func (k *killing) start() {
+// start starts a run of a duration. Its processes know a folder as that of temporary files; empty: that of
+// the run.
+func (k *killing) start(duration, temporary string) {
 	k.Helper()
 	dir, err := os.MkdirTemp("", "turnstile-kills-")
 	if err != nil {
@@ -437,7 +440,7 @@ func (k *killing) start() {
 	if err := os.Chmod(k.dir, 0o711); err != nil { // servers may run as another user
 		k.Fatal(err)
 	}
-	args := []string{"bench", "--service", k.words[0], "-n", "3", "--duration", "2s", "--warmup", "0s",
+	args := []string{"bench", "--service", k.words[0], "-n", "3", "--duration", duration, "--warmup", "0s",
 		"--patience", "500ms", "--hold", "1ms", "--no-progress"}
 	if len(k.words) > 1 {
 		args = append(args, "--with", strings.Join(k.words[1:], ","))
@@ -447,7 +450,7 @@ func (k *killing) start() {
 	if err != nil {
 		k.Fatal(err)
 	}
-	k.cmd.Env = append(k.cmd.Env, "TMPDIR="+k.dir, "PATH="+bin+":"+os.Getenv("PATH"))
+	k.cmd.Env = append(k.cmd.Env, "TMPDIR="+cmp.Or(temporary, k.dir), "PATH="+bin+":"+os.Getenv("PATH"))
 	k.out.Reset()
 	k.cmd.Stdout, k.cmd.Stderr = &k.out, &k.out
 	if err := k.cmd.Start(); err != nil {
@@ -458,7 +461,7 @@ func (k *killing) start() {
 // length returns how long the run lasts if nothing is killed.
 func (k *killing) length() time.Duration {
 	began := time.Now()
-	k.start()
+	k.start("2s", "")
 	if err := k.cmd.Wait(); err != nil {
 		k.Fatalf("%v is not valid though nothing is killed: %v\n%s", k.words, err, &k.out)
 	}
@@ -467,7 +470,7 @@ func (k *killing) length() time.Duration {
 
 // run makes the run, and kills the victim after a time, or as soon as there is one.
 func (k *killing) run(moment time.Duration) {
-	k.start()
+	k.start("2s", "")
 	began, ended := time.Now(), make(chan struct{})
 	go func() {
 		k.cmd.Wait()

@@ -377,9 +377,10 @@ func TestForeignProgramsThatMisbehave(t *testing.T) {
 		status int
 		says   string
 	}{
-		"dies":         {1, "VIOLATED  the program of node 0 ended by itself: exit status 7; it wrote last"},
-		"enters twice": {1, `that was inside: it wrote {"type": "entered", "in_reply_to": 2}`},
-		"is killed":    {2, "ended by itself: signal: killed"},
+		"dies":           {1, "VIOLATED  the program of node 0 ended by itself: exit status 7; it wrote last"},
+		"finds no space": {2, "ended by itself: exit status 1, since a disk is full: free some space"},
+		"enters twice":   {1, `that was inside: it wrote {"type": "entered", "in_reply_to": 2}`},
+		"is killed":      {2, "ended by itself: signal: killed"},
 	} {
 		if testing.Short() && how == "enters twice" {
 			continue

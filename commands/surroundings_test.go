@@ -4,6 +4,7 @@ package commands
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,62 @@ func TestStandardOutputIsFull(t *testing.T) {
 			strings.Count(said.String(), "orchestrator:") != 1 {
 			t.Errorf("%q with a full output exits with %d, and says %q", line, status, &said)
 		}
+	}
+}
+
+// smallDisk returns a folder on a disk of its own of some MB, which fill fills.
+func smallDisk(t *testing.T, mb int) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "turnstile-disk-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := syscall.Mount("none", dir, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=1777", mb)); err != nil {
+		t.Skipf("NO DISK IS FULL IN THIS TEST, since none can be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill fills the disk that has a folder.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(dir, "filling"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for err == nil {
+		_, err = file.Write(make([]byte, 1<<20))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
+// If the disk that has the data of servers is full, a run is inconclusive and says so: no promise is broken.
+func TestDiskOfServersIsFull(t *testing.T) {
+	all := startable(t, [][]string{{"nats-kv"}, {"redis", "durable=on"}, {"etcd", "durable=on"}})
+	for _, words := range all[:soak.Pick(1, len(all), len(all))] {
+		t.Run(words[0], func(t *testing.T) {
+			disk := smallDisk(t, 64)
+			k := &killing{T: t, words: words}
+			k.start("1m", disk)
+			if !within(limit, func() bool { return k.entries() > 0 }) {
+				t.Fatalf("nobody enters: %s", &k.out)
+			}
+			fill(t, disk)
+			k.cmd.Wait()
+			if got, says := k.cmd.ProcessState.ExitCode(), k.out.String(); got != 2 ||
+				!strings.Contains(says, "the disk of TMPDIR, which has the data of the servers (") {
+				t.Errorf("status %d:\n%s", got, says)
+			}
+		})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/internal/disk"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes/history"
 )
@@ -108,7 +109,7 @@ func (f *Folder) probe(need DiskSpace) error {
 	if err := Probe(f.Path); err != nil {
 		return err
 	}
-	if free, known := FreeBytes(f.Path); known && free < need.Bytes {
+	if free, known := disk.Free(f.Path); known && free < need.Bytes {
 		return tooSmall{fmt.Errorf("the disk of %s has %d MB left, and a run with %s takes %d MB: %s",
 			f.Path, free>>20, need.For, (need.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")}
 	}

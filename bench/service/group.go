@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/disk"
 	"turnstile/internal/proc"
 )
 
@@ -162,8 +163,8 @@ func (g *group) start(m *Member) (err error) {
 }
 
 // watch reports the end of a server that serves, unless an order has ended it. What clients do after that
-// shows nothing about the service. If a fault has removed the data of the server, its exit is the answer of the
-// service to that, and only SIGKILL is reported.
+// shows nothing about the service. If a fault has removed the data of the server, its exit is the answer of
+// the service to that, and only SIGKILL is reported.
 func (g *group) watch(p *proc.Process, forgot bool) {
 	<-p.Ended()
 	if f := p.Fate(); !f.Dismissed && (f.Killed || !forgot) {
@@ -171,9 +172,10 @@ func (g *group) watch(p *proc.Process, forgot bool) {
 	}
 }
 
-// lose reports that the servers are not what the run has made of them, unless they are being ended.
+// lose reports why the servers are not what the run has made of them, such as a full disk, unless they are
+// being ended. Nil: the disk alone could be the reason.
 func (g *group) lose(why error) {
-	if g.ending.Err() != nil {
+	if why = errors.Join(g.full(), why); why == nil || g.ending.Err() != nil {
 		return
 	}
 	select {
@@ -185,9 +187,23 @@ func (g *group) lose(why error) {
 // lookEvery is the time between two looks at the servers.
 const lookEvery = 200 * time.Millisecond
 
-// look reports a server that stands still although no order has suspended it.
+// scarce is how many bytes a disk has left at most when it counts as full: servers write more at once.
+const scarce = 64 << 10
+
+// full returns an error if the disk with the data of the servers is full.
+func (g *group) full() error {
+	dir := filepath.Dir(g.members[0].Dir)
+	if free, known := disk.Free(dir); !known || free > scarce {
+		return nil
+	}
+	return fmt.Errorf("the disk of TMPDIR, which has the data of the servers (%s), is full: free some space, "+
+		"or set TMPDIR to a folder on another disk", dir)
+}
+
+// look reports a server that stands still although no order has suspended it, and a full disk.
 func (g *group) look() {
 	for ; g.ending.Err() == nil; time.Sleep(lookEvery) {
+		g.lose(nil)
 		g.orders.Lock()
 		for _, m := range g.members {
 			if m.up() && !m.suspended.Load() && m.process.StandsStill() {

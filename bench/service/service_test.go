@@ -183,8 +183,8 @@ func TestServersWithoutFronts(t *testing.T) {
 	hears(t, r.Links[0].Address, "I am 1")
 }
 
-// If a server ends by itself, with any status, or stands still, and no order was the reason, the process of the
-// servers ends and says so. A server without its data may end.
+// If a server ends by itself, with any status, or stands still, and no order was the reason, the process of
+// the servers ends and says so. A server without its data may end.
 func TestServersThatAreDisturbed(t *testing.T) {
 	suspend := func(r *Running) error { return r.Stop(t.Context(), 0) }
 	forget := func(r *Running) error {

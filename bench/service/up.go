@@ -53,7 +53,8 @@ type Held struct {
 
 // up carries out orders until the input ends. Then it ends all servers, and removes their folder. If a server
 // ends or stands still, and no order was the reason, up returns at once: the behaviour of clients after that
-// shows nothing about the service. The other servers end with this process, and the parent process removes their folder.
+// shows nothing about the service. The other servers end with this process, and the parent process removes
+// their folder.
 func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) error {
 	u := &controller{service: s, values: v, self: t.Self, lost: make(chan error, 1)}
 	served := make(chan error, 1)

@@ -752,8 +752,8 @@ func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	tr, node := played(t, 3)
 	node(1).end(proc.Fate{Says: "exit status 2; it printed nothing"})
 	err := tr.nodes.wait(20 * time.Second)
-	if says := regexp.MustCompile(`^node 1 ended on its own at \d\.\d{3} s: exit status 2; it printed nothing$`); err == nil ||
-		!says.MatchString(err.Error()) {
+	says := regexp.MustCompile(`^node 1 ended on its own at \d\.\d{3} s: exit status 2; it printed nothing$`)
+	if err == nil || !says.MatchString(err.Error()) {
 		t.Errorf("the error is %v", err)
 	}
 }

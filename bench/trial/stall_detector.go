@@ -219,7 +219,7 @@ func (t *Trial) silent(within time.Duration) (process, why string, err error) {
 	return t.nodes.lives[i].node.Name(), why, nil
 }
 
-// noticed is how long it takes at most until a server or program that was stopped from outside ends the trial.
+// noticed is the longest time until a server or program that was stopped from outside ends the trial.
 const noticed = time.Second
 
 // stalled parks all nodes, keeps a report of their states, and returns ErrStalled. Messages is how many were

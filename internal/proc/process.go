@@ -89,7 +89,8 @@ type Fate struct {
 	Gone      bool      // its host is gone: its end is unknown, and it counts as killed
 	Heard     time.Time // if Gone: when its host was last heard of
 	Status    int       // its exit status; -1: a signal has ended it
-	How       string    // how it ended in words, with the reason if known
+	Cause     string    // what of the machine ended it, in words; empty: unknown
+	How       string    // how it ended in words, with Cause
 	Says      string    // the text of How, and the last output of the process
 }
 
@@ -339,8 +340,8 @@ func (p *Process) ending() Fate {
 	if f.Killed {
 		kills = readKills() - p.kills
 	}
-	if why := cause(how, p.tail.String(), kills); why != "" {
-		how += ", since " + why
+	if f.Cause = cause(how, p.tail.String(), kills); f.Cause != "" {
+		how += ", since " + f.Cause
 	}
 	f.How, f.Says = how, how+p.LastWords()
 	return f
@@ -370,6 +371,8 @@ func cause(how, text string, kills int) string {
 	case has("runtime: out of memory", "cannot allocate memory", "fatal error: out of memory",
 		"failed to reserve page summary memory"):
 		return "it was given no more memory" + spaceLimit()
+	case has("no space left on device", "No space left on device"):
+		return "a disk is full: free some space"
 	}
 	return ""
 }

@@ -368,6 +368,8 @@ func TestCause(t *testing.T) {
 		{"exit status 1", "node: no such algorithm", 2, ""},
 		{"exit status 2", "runtime: failed to create new OS thread (have 2 already; errno=11)", 0,
 			"it was given no more threads: raise the limit on this user's processes (ulimit -u), or on the container"},
+		{"exit status 1", "write wal: no space left on device", 0, "a disk is full: free some space"},
+		{"exit status 1", "OSError: [Errno 28] No space left on device", 0, "a disk is full"},
 		{"exit status 2", "fatal error: runtime: out of memory", 0, "it was given no more memory"},
 		{"exit status 2", "fatal error: failed to reserve page summary memory", 0, "it was given no more memory"},
 	} {

@@ -118,15 +118,16 @@ func (c *child) read(from io.Reader) {
 	c.end(err)
 }
 
-// exit returns the error for the end of the program. The end is a breach, except after a signal, which
-// anybody may have sent. A shell whose command got the signal n exits with status 128+n.
+// exit returns the error for the end of the program. The end is a breach, except for want of memory or disk
+// space, or after a signal, which anybody may have sent. A shell whose command got the signal n exits with
+// status 128+n.
 func (c *child) exit(f proc.Fate) error {
 	says := f.How
 	if f.Well {
 		says = "exit status 0"
 	}
 	wrong := fmt.Errorf("it has ended by itself: %s", says)
-	if f.Status < 0 || f.Status > 128 {
+	if f.Status < 0 || f.Status > 128 || f.Cause != "" {
 		return wrong
 	}
 	if lines := c.errorLines(); len(lines) > 0 {
