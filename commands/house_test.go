@@ -127,8 +127,8 @@ var layers = [][]string{
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/disk", "internal/english",
 		"internal/figure", "internal/flaky", "internal/heap", "internal/input", "internal/jsonseq",
 		"internal/mapped", "internal/offset", "internal/plainjson", "internal/quickpipe", "internal/relay",
-		"internal/size", "internal/skew", "docs", "internal/mailbox", "internal/shared", "internal/soak", "internal/suggest",
-		"internal/times", "internal/unavailable", "internal/unit"},
+		"internal/size", "internal/skew", "docs", "internal/mailbox", "internal/shared", "internal/soak",
+		"internal/suggest", "internal/times", "internal/unavailable", "internal/unit"},
 }
 
 // forTests is a package that tests alone import.

@@ -101,6 +101,51 @@ func TestDiskOfServersIsFull(t *testing.T) {
 	}
 }
 
+// Studies whose results cannot be written end with 74 as soon as this shows, and with one message.
+func TestResultsCannotBeWritten(t *testing.T) {
+	disk := smallDisk(t, 80)
+	if err := syscall.Mount("none", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range soak.Few([]string{"bench --algo ring -n 2 --entries 9",
+		"sweep --algo ring -n 2,3 --duration 100ms", "split-brain --algo bully",
+		"chaos --algo ring --simulated 1 --real 9 --calm 9 --compare 9", "matrix --algo ring",
+		"sweep --simulated --algo ring -n 2 --rate find --duration 100ms", "chaos --services --only nats-kv"}) {
+		cmd := orchestrator(t, t.TempDir(), append(strings.Fields(line), "--results", disk, "--no-progress")...)
+		var says bytes.Buffer
+		cmd.Stderr = &says
+		if cmd.Run(); cmd.ProcessState.ExitCode() != unwritten || strings.Count(says.String(), disk+"/") != 2 ||
+			!strings.Contains(says.String(), "results cannot be written to "+disk) {
+			t.Errorf("%s: status %d: %s", line, cmd.ProcessState.ExitCode(), &says)
+		}
+	}
+}
+
+// A study ends with 74 when the disk of its results fills up meanwhile.
+func TestDiskOfResultsFillsUp(t *testing.T) {
+	for _, line := range soak.Few([]string{"sweep --algo ring -n 2,3 --duration 1s --trials 30",
+		"chaos --algo ring --simulated 0 --real 30 --calm 0 --compare 0", "split-brain"}) {
+		disk := smallDisk(t, 80)
+		cmd := orchestrator(t, t.TempDir(), append(strings.Fields(line), "--results", disk, "--no-progress")...)
+		var says bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &says, &says
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if !within(limit, func() bool {
+			entered, _ := filepath.Glob(filepath.Join(disk, "*", "*", "trial-1", "node-*.log"))
+			return entered != nil
+		}) {
+			t.Errorf("%s: no run begins", line)
+		}
+		fill(t, disk)
+		if cmd.Wait(); cmd.ProcessState.ExitCode() != unwritten || strings.Contains(says.String(), "WRONG") ||
+			!strings.Contains(says.String(), "free some") {
+			t.Errorf("%s: status %d: %s", line, cmd.ProcessState.ExitCode(), &says)
+		}
+	}
+}
+
 // A user's node program may start other processes, which keep its output open. The run still ends.
 func TestNodeProgramMayLeaveItsChildren(t *testing.T) {
 	dir := t.TempDir()

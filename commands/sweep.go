@@ -247,13 +247,15 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	bar := a.newBarFrom(c.noProgress, firstLine(takes.Low))
 	began := time.Now()
 	c.Progress = func(done, all int, r *study.Result) {
-		a.checkDisk(r.Err)
 		if bar.due() || !r.Simulated {
 			bar.show(float64(done)/float64(all), c.progressText(done, all, before, began, r))
 		}
 	}
 	runs, err := maker.Make(ctx)
 	bar.clear()
+	if err := unstored(err); err != nil {
+		return err
+	}
 	c.printChanged(a)
 	if c.find {
 		return c.tellRates(a, runs, err)
@@ -296,9 +298,6 @@ func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error)
 	}
 	if len(counts) > 0 {
 		fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"), strings.Join(counts, ", "))
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return failure{err, unwritten}
 	}
 	if n := c.Disturbed(); n > 0 {
 		fmt.Fprintf(a.stdout, "In %s of the set, other programs took more than %.0f%% of the machine: see "+
@@ -866,9 +865,6 @@ func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 		case !rows[i].Number(option.RateColumn).Known() && a.status == 0:
 			a.status = check.Inconclusive.ExitCode()
 		}
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return failure{err, unwritten}
 	}
 	folder := filepath.Join(c.Setup.Results, c.Setup.Set)
 	fmt.Fprintf(a.stdout, "The table is %s; the runs are in %s.\n", filepath.Join(folder, results.RatesFile),

@@ -235,7 +235,7 @@ func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 		}
 		return s.caseOf(r.name, r.trial, j)
 	})
-	return made(all), cmp.Or(s.writeAll(), ctx.Err())
+	return made(all), cmp.Or(s.unwritten, s.writeAll(), ctx.Err())
 }
 
 // workers returns how many runs are made at once.
