@@ -121,8 +121,8 @@ func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
 }
 
 // run makes count cases, some at a time, and returns their results by number, from 0. If ctx is done, or
-// results cannot be written, the results of cases not made by then are nil. For Progress, run takes the number
-// of cases made before this call, and the number of all cases.
+// results cannot be written, the results of cases not made by then are nil. For Progress, run takes the
+// number of cases made before this call, and the number of all cases.
 func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	of func(number int) *Case) []*Result {
 	return e.each(ctx, workers, count, before, all, func(ctx context.Context, number int) *Result {
