@@ -356,22 +356,27 @@ func TestStopsAreNoticed(t *testing.T) {
 }
 
 func TestCause(t *testing.T) {
+	var none kills
 	for _, test := range []struct {
 		how, text string
-		kills     int
+		kills     kills
 		want      string
 	}{
-		{"signal: killed", "", 0, ""},
-		{"signal: killed", "", 2, "memory ran out (the kernel killed 2 processes for it): " +
-			"use fewer nodes, or allow more memory"},
-		{"signal: terminated", "", 2, ""},
-		{"exit status 1", "node: no such algorithm", 2, ""},
-		{"exit status 2", "runtime: failed to create new OS thread (have 2 already; errno=11)", 0,
+		{"signal: killed", "", none, ""},
+		{"signal: killed", "", kills{own: 2, known: true, machine: 3}, "memory ran out (the kernel killed 2 " +
+			"processes for it): use fewer nodes, or allow more memory"},
+		{"signal: killed", "", kills{known: true, machine: 1}, ""}, // of another control group
+		{"signal: killed", "", kills{machine: 1}, "perhaps memory ran out (the kernel killed 1 process of the " +
+			"machine for it meanwhile)"},
+		{"signal: terminated", "", kills{2, true, 2}, ""},
+		{"exit status 1", "node: no such algorithm", kills{2, true, 2}, ""},
+		{"exit status 2", "runtime: failed to create new OS thread (have 2 already; errno=11)", none,
 			"it was given no more threads: raise the limit on this user's processes (ulimit -u), or on the container"},
-		{"exit status 1", "write wal: no space left on device", 0, "a disk is full: free some space"},
-		{"exit status 1", "OSError: [Errno 28] No space left on device", 0, "a disk is full"},
-		{"exit status 2", "fatal error: runtime: out of memory", 0, "it was given no more memory"},
-		{"exit status 2", "fatal error: failed to reserve page summary memory", 0, "it was given no more memory"},
+		{"exit status 1", "write wal: no space left on device", none, "a disk is full: free some space"},
+		{"exit status 1", "OSError: [Errno 28] No space left on device", none, "a disk is full"},
+		{"exit status 2", "fatal error: runtime: out of memory", none, "it was given no more memory"},
+		{"exit status 2", "fatal error: failed to reserve page summary memory", none,
+			"it was given no more memory"},
 	} {
 		if got := cause(test.how, test.text, test.kills); !strings.HasPrefix(got, test.want) ||
 			test.want == "" && got != "" {
