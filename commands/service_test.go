@@ -394,6 +394,17 @@ func TestForeignProgramsThatMisbehave(t *testing.T) {
 	}
 }
 
+// A program that does not begin is unavailable: the command line may be right.
+func TestForeignProgramDoesNotBegin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-all runs it: it takes ten seconds")
+	}
+	status, says := called(t, "bench", "-n", "1", "--foreign", "sleep 300")
+	if status != unreached || !strings.Contains(says, "it has not answered init with init_ok after 10s") {
+		t.Errorf("status %d: %s", status, says)
+	}
+}
+
 // A kill and a pause hit the program as well. Its disk survives the kill, and it goes on after both.
 func TestForeignProgramsEndure(t *testing.T) {
 	if testing.Short() {

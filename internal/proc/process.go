@@ -53,7 +53,6 @@ type Command struct {
 	// Stdin and Stdout are pipes of the caller, which keeps the other ends; nil: the launcher makes them, and
 	// the output of the process is standard output and error together.
 	Stdin, Stdout *os.File
-	Files         []*os.File // further open files, from descriptor 3 on
 	// Shares means that the process joins the process group of this one: signals to the group reach both.
 	Shares bool
 	// OnOutput receives the output of the process as it comes, and returns the part to keep for its Fate. It
@@ -110,7 +109,7 @@ func (l *Launcher) Start(c Command) (*Process, error) {
 	}
 	p := &Process{name: c.Name, own: !c.Shares, ended: make(chan struct{}), kills: l.kills}
 	p.cmd = exec.Command(c.Program[0], c.Program[1:]...)
-	p.cmd.Env, p.cmd.ExtraFiles = append(os.Environ(), c.Env...), c.Files
+	p.cmd.Env = append(os.Environ(), c.Env...)
 	output, err := p.pipes(&c)
 	if err != nil {
 		return fail(err)

@@ -433,3 +433,36 @@ func TestGuardsAreDismissed(t *testing.T) {
 		t.Errorf("its folder is there: %v", err)
 	}
 }
+
+// A limit of time for the start of a process does not count the time for which it waited for a processor.
+func TestLate(t *testing.T) {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skipf("WAITS FOR PROCESSORS ARE NOT COUNTED: %v", err)
+	}
+	l := NewLauncher()
+	start := func(script string) *Process {
+		p, err := l.Start(Command{Name: "it", Program: []string{"/bin/sh", "-c", script}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Dismiss)
+		return p
+	}
+	const limit = 200 * time.Millisecond
+	began, sleeper := time.Now(), start("exec sleep 99")
+	<-sleeper.Late(limit)
+	if took := time.Since(began); took < limit {
+		t.Errorf("it is late after %v", took)
+	}
+	<-start("exit").Late(time.Hour)
+	var busy []*Process
+	for range 2*runtime.NumCPU() + 1 {
+		busy = append(busy, start("while :; do :; done"))
+	}
+	began = time.Now()
+	<-busy[0].Late(limit)
+	took, waited := time.Since(began), busy[0].waited()
+	if waited < limit/10 || took < min(limit+waited/2, LongestStart*limit) {
+		t.Errorf("among %d that need a processor it waited for %v, and is late after %v", len(busy), waited, took)
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"turnstile/internal/proc"
 	"turnstile/internal/quickpipe"
+	"turnstile/internal/unavailable"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
@@ -20,7 +21,7 @@ import (
 
 // The limits of foreign programs.
 const (
-	initLimit   = 10 * time.Second // time limit for the answer to init
+	initLimit   = 10 * time.Second // time limit for the answer to init, without waits for processors
 	closeLimit  = 500 * time.Millisecond
 	lookEvery   = 100 * time.Millisecond // pause between looks at whether the program reads its input
 	hungLooks   = 20                     // looks in a row without a read, after which the program counts as hung
@@ -31,6 +32,9 @@ const (
 	tailLines   = 20                     // lines of its standard error that are kept
 	tailColumns = 300                    // bytes that are kept of each line of its standard error
 )
+
+// LongestInit is how long a foreign program may take to answer init on a machine without a free processor.
+const LongestInit = proc.LongestStart * initLimit
 
 // A child is the process of a foreign program. It is in the process group of the node, so signals of the
 // orchestrator to the node's group reach both.
@@ -93,8 +97,13 @@ func (c *child) await() error {
 	select {
 	case err := <-c.answered:
 		return c.explain(err)
-	case <-time.After(initLimit):
-		return c.explain(fmt.Errorf("it has not answered init with init_ok after %v", initLimit))
+	case <-c.process.Late(initLimit):
+	}
+	select {
+	case err := <-c.answered: // it has ended, or answered at the last moment
+		return c.explain(err)
+	case <-time.After(closeLimit):
+		return c.explain(unavailable.Mark(fmt.Errorf("it has not answered init with init_ok after %v", initLimit)))
 	}
 }
 
