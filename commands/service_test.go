@@ -382,9 +382,10 @@ func TestForeignProgramsThatMisbehave(t *testing.T) {
 		status int
 		says   string
 	}{
-		"dies":         {1, "VIOLATED  the program of node 0 ended by itself: exit status 7; it wrote last"},
-		"enters twice": {1, `that was inside: it wrote {"type": "entered", "in_reply_to": 2}`},
-		"is killed":    {2, "ended by itself: signal: killed"},
+		"dies":           {1, "VIOLATED  the program of node 0 ended by itself: exit status 7; it wrote last"},
+		"finds no space": {2, "ended by itself: exit status 1, since a disk is full: free some space"},
+		"enters twice":   {1, `that was inside: it wrote {"type": "entered", "in_reply_to": 2}`},
+		"is killed":      {2, "ended by itself: signal: killed"},
 	} {
 		if testing.Short() && how == "enters twice" {
 			continue
@@ -395,6 +396,17 @@ func TestForeignProgramsThatMisbehave(t *testing.T) {
 			!strings.Contains(says, "the last words of "+how) {
 			t.Errorf("%s: status %d: %s", how, status, says)
 		}
+	}
+}
+
+// A program that does not begin is unavailable: the command line may be right.
+func TestForeignProgramDoesNotBegin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-all runs it: it takes ten seconds")
+	}
+	status, says := called(t, "bench", "-n", "1", "--foreign", "sleep 300")
+	if status != unreached || !strings.Contains(says, "it has not answered init with init_ok after 10s") {
+		t.Errorf("status %d: %s", status, says)
 	}
 }
 

@@ -141,7 +141,7 @@ func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
 		}
 	}
 	m.confirm(ctx, cells)
-	return cells, ctx.Err()
+	return cells, m.ended(ctx)
 }
 
 // caseOf returns a run of a cell, by its number from 0. A run of processes that shows nothing is made again,
