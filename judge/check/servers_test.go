@@ -74,6 +74,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		silent time.Duration // how long client 0 waits, beside the time of twenty entries
 		held   time.Duration // for how long of it client 1 is inside
 		frozen bool          // the server stands still
+		random bool          // clients wait for random times, and promise no time to recover
 		broken bool
 		told   bool
 	}{
@@ -87,12 +88,16 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 			held: 4 * time.Second, told: true},
 		{name: "beyond both, of a server that stands still", breaks: one, silent: 12 * time.Second, frozen: true,
 			told: true},
+		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second, random: true,
+			told: true},
 		{name: "without a majority", breaks: most, silent: 12 * time.Second},
 	} {
 		w := measuring()
 		w.CostKnown, w.Identities = false, nil
 		w.Live, w.Grace, w.Recovers = nodes.ServerMajority, 9*time.Second, 5*time.Second
-		w.Slack = 2 * time.Second
+		if w.Slack = 2 * time.Second; test.random {
+			w.Timed, w.Grace = true, 0
+		}
 		w.Faults = []Fault{{Text: "cut server leader/servers", Breaks: most, Freezes: test.frozen}}
 		for range 3 {
 			w.round()
