@@ -212,7 +212,8 @@ var eventColumns = []eventColumn{
 }
 
 // otherEntry are the kinds of events whose Entry is not the number of a request.
-var otherEntry = kinds(history.Lagged, history.LinkBegan, history.MulticastBegan, history.FaultBegan, history.ClockBound)
+var otherEntry = kinds(history.Lagged, history.LinkBegan, history.MulticastBegan, history.FaultBegan,
+	history.ClockBound)
 
 func kinds(k ...history.Kind) []history.Kind { return k }
 

@@ -22,7 +22,8 @@ type Case struct {
 	*bench.Job
 	Err error // why the run cannot be made
 	// If Stored is set, a simulated run is stored, like a run of processes. Name is the name of its folder, and
-	// Sweep its place in a sweep; if they are empty, the folder gets a default name, and the run is in no sweep.
+	// Sweep its place in a sweep; if they are empty, the folder gets a default name, and the run is in no
+	// sweep.
 	Stored bool
 	Name   string
 	Sweep  *runs.SweepRun

@@ -40,8 +40,8 @@ type Hunt struct {
 	Limit    time.Duration // no plan begins after this time; 0: no limit
 	Workers  int           // how many runs are made in parallel
 	Tries    int           // how many runs shrinking a finding may take; 0: findings are not shrunk
-	// Subject returns the service with options. Command returns the command that repeats a job; plan is the file
-	// of its faults, or empty.
+	// Subject returns the service with options. Command returns the command that repeats a job; plan is the
+	// file of its faults, or empty.
 	Subject func(ctx context.Context, service string, words []string, nodes int) (*ServiceSubject, error)
 	Command func(j *bench.Job, plan string) string
 	// Told is called after each run, from one goroutine at a time.
@@ -407,8 +407,8 @@ type Hunted struct {
 	Seconds float64   `json:"seconds"`
 	LateMS  float64   `json:"late_ms"`           // by how much the longest sleep beside the run was too long
 	Refused float64   `json:"refused,omitempty"` // tries that were refused though nobody was inside
-	// Shrunk is the result of the plan of a finding after shrinking. A plan that was shrunk has two lines in the
-	// journal; only the second has Shrunk.
+	// Shrunk is the result of the plan of a finding after shrinking. A plan that was shrunk has two lines in
+	// the journal; only the second has Shrunk.
 	Shrunk *Hunted `json:"shrunk,omitempty"`
 	Shown  string  `json:"shown,omitempty"` // how often the finding was reproduced
 }

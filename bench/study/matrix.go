@@ -50,8 +50,8 @@ const (
 	hold      = 5 * time.Millisecond
 	think     = "uniform:10ms,30ms"
 	patience  = 500 * time.Millisecond
-	// electing is the time for an election beyond the elector's own time: failure detectors need some of it, and
-	// processes wait for CPUs.
+	// electing is the time for an election beyond the elector's own time: failure detectors need some of it,
+	// and processes wait for CPUs.
 	electing = 3 * time.Second
 )
 

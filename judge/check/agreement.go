@@ -154,8 +154,8 @@ func (e *elected) undecided() (f Finding, is bool) {
 	return f, false
 }
 
-// rounds is how many rounds of messages an election takes at most. Rings need N or N lg N messages; randomized
-// rings need more than 32 rounds in one run of a million.
+// rounds is how many rounds of messages an election takes at most. Rings need N or N lg N messages;
+// randomized rings need more than 32 rounds in one run of a million.
 const rounds = 32
 
 // patience returns the longest time that an election takes without faults, between two times, if processes
@@ -171,9 +171,9 @@ func (e *elected) patience(from, to int64) time.Duration {
 	return patience + e.slack(from, to, steps) - e.Slack
 }
 
-// Patience returns the longest time that an election takes without faults, if no process is late. With timeouts
-// it is the grace period. A row without timeouts only waits for messages: some rounds, each of length
-// Promise.Known, or for ever if it is unknown how long a message may take.
+// Patience returns the longest time that an election takes without faults, if no process is late. With
+// timeouts it is the grace period. A row without timeouts only waits for messages: some rounds, each of
+// length Promise.Known, or for ever if it is unknown how long a message may take.
 func (s *Setting) Patience() time.Duration {
 	switch known := s.Promise.Known; {
 	case s.Grace > 0:

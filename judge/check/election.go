@@ -123,9 +123,9 @@ func (e *elected) tooLong(o *leadership.Overlap) (leadership.Span, bool) {
 	return o.Span, time.Duration(o.Length()) > e.takeOver(o)
 }
 
-// takeOver returns how long two may lead while one takes over from the other. That they do not lead longer is no
-// promise about time: only the clocks may err, and the message from which the old leader learns of the new one
-// takes as long as messages of this run did.
+// takeOver returns how long two may lead while one takes over from the other. That they do not lead longer is
+// no promise about time: only the clocks may err, and the message from which the old leader learns of the new
+// one takes as long as messages of this run did.
 func (e *elected) takeOver(o *leadership.Overlap) time.Duration {
 	if e.Real && !e.Measured {
 		return e.Overlap + time.Duration(e.sections.StampError())
@@ -289,7 +289,8 @@ func elections(e *evidence) Finding {
 		}
 	}
 	if len(lines) > 0 {
-		why := fmt.Sprintf("an election may need up to %v without further faults", about(e.patience(l.Begun, l.Begun)))
+		why := fmt.Sprintf("an election may need up to %v without further faults",
+			about(e.patience(l.Begun, l.Begun)))
 		if e.unlimited() {
 			why = "it is unknown how long an election may take"
 		}

@@ -132,8 +132,8 @@ const jumped = "the clock of a host jumped, or was not measured: times of its no
 // inTime are the assumptions that a process breaks by waiting for a processor.
 const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing
 
-// lateProcesses says how late processes were, if that may explain a violation: they were late for as long as it
-// lasted (see Finding.Lasts). A violation without a length is explained if a process was so late that the
+// lateProcesses says how late processes were, if that may explain a violation: they were late for as long as
+// it lasted (see Finding.Lasts). A violation without a length is explained if a process was so late that the
 // timeouts of the algorithm, which cover the delays of the run, no longer did. Else it returns "".
 func (e *evidence) lateProcesses(f *Finding) string {
 	if !e.Measured {
@@ -144,15 +144,15 @@ func (e *evidence) lateProcesses(f *Finding) string {
 		if at.Length > int64(late) {
 			return ""
 		}
-		return fmt.Sprintf("meanwhile processes were late by %v: they waited for processors; take fewer nodes, or a "+
-			"machine with less to do", late.Round(time.Millisecond))
+		return fmt.Sprintf("meanwhile processes were late by %v: they waited for processors; take fewer nodes, or "+
+			"a machine with less to do", late.Round(time.Millisecond))
 	}
 	longest := e.sections.Longest(math.MinInt64, math.MaxInt64)
 	if e.covered(longest) {
 		return ""
 	}
-	return fmt.Sprintf("a process was late by %v, more than the timeouts allow for: it waited for processors; take "+
-		"fewer nodes, or a machine with less to do", longest.Round(time.Millisecond))
+	return fmt.Sprintf("a process was late by %v, more than the timeouts allow for: it waited for processors; "+
+		"take fewer nodes, or a machine with less to do", longest.Round(time.Millisecond))
 }
 
 // breaks returns the assumptions on links that the transport broke. Messages beyond those sent count as

@@ -73,8 +73,8 @@ func exclusion(e *evidence) Finding {
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
 }
 
-// overlapping notes how long two were inside together, if a violation is about that. The cause lies in the time
-// since the first of them entered.
+// overlapping notes how long two were inside together, if a violation is about that. The cause lies in the
+// time since the first of them entered.
 func (f Finding) overlapping(at *section.Hook[section.Overlap]) Finding {
 	if at != nil {
 		f.Lasts = &Lasting{at.What.To - at.What.From, at.From, at.What.To,
@@ -134,7 +134,8 @@ func register(e *evidence) Finding {
 			d := over.What
 			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
 				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
-			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)), e.beside(over.From, over.At, over.Spared), e.Safe)
+			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)),
+				e.beside(over.From, over.At, over.Spared), e.Safe)
 		}
 		most = max(most, r.Capacity)
 	}

@@ -25,8 +25,8 @@ type Fault struct {
 	Breaks    nodes.Assumption
 	// Separates reports whether no message passes between two nodes either way; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
-	// Part returns a number for the part of a node: nodes of one part reach each other and the same others; nil:
-	// unknown.
+	// Part returns a number for the part of a node: nodes of one part reach each other and the same others;
+	// nil: unknown.
 	Part func(id, victim nodes.ID) int
 	// Blocks reports whether all messages from one node to another are lost; nil: it cuts nothing.
 	Blocks func(from, to, victim nodes.ID) bool
@@ -395,8 +395,8 @@ func (e *evidence) within(f *section.Fault, g gap) (time int64, promised bool) {
 	return later(time, e.lateOver(g)), promised
 }
 
-// lateOver returns how much longer than promised an entry may take in a stretch, since processes were late. The
-// messages of a request are handled one after another.
+// lateOver returns how much longer than promised an entry may take in a stretch, since processes were late.
+// The messages of a request are handled one after another.
 func (e *evidence) lateOver(g gap) int64 { return int64(e.slack(g.from, g.to, 2*e.Config.N)) }
 
 // silences says of each fault of servers for how long nobody entered while it lasted, though most servers

@@ -54,16 +54,16 @@ type Setting struct {
 	// time a leader without a majority knows it.
 	Leads          *row.Leadership
 	Overlap, Lapse time.Duration
-	// Measured means that the history has how late processes were. Otherwise they may be late by Slack, in addition
-	// to every promised time.
+	// Measured means that the history has how late processes were. Otherwise they may be late by Slack, in
+	// addition to every promised time.
 	Measured bool
 	Slack    time.Duration
-	// Covers reports whether the timeouts of the algorithm cover delays that are longer by late; nil: it has none
-	// that must.
+	// Covers reports whether the timeouts of the algorithm cover delays that are longer by late; nil: it has
+	// none that must.
 	Covers func(late time.Duration) bool
 	// In a run of clients: Minority is how long a client without a majority may still enter; 0: not promised.
-	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were on
-	// their way may still arrive.
+	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were
+	// on their way may still arrive.
 	Minority, Settles time.Duration
 	Keeps             bool
 	// Without faults, messages take at most Delay if Bounded is set, and all take equally long if Even is set.
@@ -86,7 +86,8 @@ type Setting struct {
 	Expected uint64  // entries that the run was to make in all; 0: a duration was given instead
 }
 
-// SlackOf returns how late n real processes may be, since they wait for processors, if no run has measured it.
+// SlackOf returns how late n real processes may be, since they wait for processors, if no run has measured
+// it.
 func SlackOf(n int) time.Duration { return time.Second + time.Duration(n)*10*time.Millisecond }
 
 // SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.

@@ -13,9 +13,9 @@ func restsOnMajority(e *evidence) bool {
 	return e.Leads.Follow == row.MajorityReached || e.Live&nodes.Majority != 0
 }
 
-// majority: no node comes to lead while it can reach no majority, in a term that began since. In another term two
-// leaders do no harm where a resource compares terms; but whoever is elected by fewer nodes than promised may as
-// well be elected in a term that another has.
+// majority: no node comes to lead while it can reach no majority, in a term that began since. In another term
+// two leaders do no harm where a resource compares terms; but a node that is elected by fewer nodes than
+// promised may as well be elected in a term that another has.
 func majority(e *evidence) Finding {
 	if !e.Bounded {
 		return notJudged("messages may take any time, so a node may be elected by votes of long ago")
@@ -33,8 +33,8 @@ func majority(e *evidence) Finding {
 		if time.Duration(b.From-since) <= until || !e.agreedAt(since) || b.Term > 0 && b.Term <= e.termAt(since) {
 			continue
 		}
-		f := violated("%s came to lead at %v%s, though it had reached no majority for %v, and needs the votes of one",
-			name(b.Node), e.since(b.From), b.InTerm(), rounded(time.Duration(b.From-since)))
+		f := violated("%s came to lead at %v%s, though it had reached no majority for %v, and needs the votes "+
+			"of one", name(b.Node), e.since(b.From), b.InTerm(), rounded(time.Duration(b.From-since)))
 		f = f.with(e.beliefs()...).lasting(since, b.From)
 		return e.outsideIf(f, span{since, b.From, int64(e.Grace), nil}, e.Safe)
 	}

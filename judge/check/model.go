@@ -22,8 +22,8 @@ type model struct {
 
 // A span is the time of a failure, both ends included. A failure is outside the model if an assumption was
 // broken in its span, or no more than span.after nanoseconds before it. If span.after is negative,
-// consequences of healed faults, such as late messages, do not count. Of the faults that hit nodes alone, and of
-// pauses of nodes, only those of the nodes in of count; nil: of all nodes.
+// consequences of healed faults, such as late messages, do not count. Of the faults that hit nodes alone, and
+// of pauses of nodes, only those of the nodes in of count; nil: of all nodes.
 type span struct {
 	from, to, after int64
 	of              []nodes.ID
@@ -53,9 +53,9 @@ func (in span) covers(from, to int64, leaves time.Duration) bool {
 	return to >= in.from
 }
 
-// slack returns how much longer than promised something may take between two times, since processes were late:
-// for as long as the run measured that, of these nodes or of all, and in each of so many steps for as long as a
-// message or a timer usually takes.
+// slack returns how much longer than promised something may take between two times, since processes were
+// late: for as long as the run measured that, of these nodes or of all, and in each of so many steps for as
+// long as a message or a timer usually takes.
 func (m *model) slack(from, to int64, steps int, of ...nodes.ID) time.Duration {
 	if !m.Measured {
 		return m.Slack

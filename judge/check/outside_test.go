@@ -369,8 +369,8 @@ func TestEvidenceOfFaults(t *testing.T) {
 	}
 }
 
-// Clients that meet at a service alone do not depend on each other: what happens to one excuses no overlap of two
-// others. It excuses an overlap of its own, from its request on.
+// Clients that meet at a service alone do not depend on each other: what happens to one excuses no overlap of
+// two others. It excuses an overlap of its own, from its request on.
 func TestWhatHappensToOneClientIsNoExcuseOfOthers(t *testing.T) {
 	stops := func(of nodes.ID) Fault {
 		return Fault{Text: "pause", Breaks: nodes.NoPause | nodes.Timing,

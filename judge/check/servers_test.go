@@ -88,8 +88,8 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 			held: 4 * time.Second, told: true},
 		{name: "beyond both, of a server that stands still", breaks: one, silent: 12 * time.Second, frozen: true,
 			told: true},
-		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second, random: true,
-			told: true},
+		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second,
+			random: true, told: true},
 		{name: "without a majority", breaks: most, silent: 12 * time.Second},
 	} {
 		w := measuring()

@@ -77,8 +77,8 @@ type Finding struct {
 	Lasts *Lasting `json:"-" yaml:"-"`
 	// Idle means that no client entered during a fault that breaks no assumption of the algorithm. Not stored.
 	Idle bool `json:"-" yaml:"-"`
-	// Expected means that the run stalled, or ended without a leader that all agree on, outside the model of the
-	// algorithm.
+	// Expected means that the run stalled, or ended without a leader that all agree on, outside the model of
+	// the algorithm.
 	Expected bool `json:"expected,omitempty" yaml:"expected,omitempty"`
 }
 
@@ -122,8 +122,8 @@ type Verdict struct {
 	// needs. Blocked means that these are all nodes that are up.
 	Starved []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
 	Blocked bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
-	// Divided means that two nodes led where one may: in one term or, without terms, for longer than a take-over
-	// takes; or that two lead at the end, and more time would not change that.
+	// Divided means that two nodes led where one may: in one term or, without terms, for longer than a
+	// take-over takes; or that two lead at the end, and more time would not change that.
 	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
 	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
 	// Misses has the reason for each fault that hit nothing. The run shows nothing about these faults.
@@ -216,8 +216,8 @@ func (f Finding) byRun() Finding {
 	return f
 }
 
-// A Lasting is for how long a violation lasted beyond what is promised, in which time its cause lies, and which
-// nodes it concerns; nil: all.
+// A Lasting is for how long a violation lasted beyond what is promised, in which time its cause lies, and
+// which nodes it concerns; nil: all.
 type Lasting struct {
 	Length, From, To int64
 	Of               []nodes.ID
@@ -312,7 +312,9 @@ func (f *Finding) doubts(stalled bool) bool {
 // more.
 func (e *elected) leaderless() []nodes.ID {
 	l := e.leaders
-	if l.Apart == nil || !e.seen(history.Stopped) || e.still() < e.patience(l.End-int64(e.still()), l.End) || e.Grace == 0 && l.Ending.Stirs {
+	still := e.still()
+	if l.Apart == nil || !e.seen(history.Stopped) || still < e.patience(l.End-int64(still), l.End) ||
+		e.Grace == 0 && l.Ending.Stirs {
 		return nil
 	}
 	return l.Ending.Without

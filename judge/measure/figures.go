@@ -152,7 +152,8 @@ type Figures struct {
 	Lost        number `csv:"lost_unintended"`
 	// LostWithBroker counts messages that were lost with connections to the broker; empty: 0.
 	LostWithBroker number `csv:"lost_with_broker"`
-	// LostToDeaths counts messages that were lost because their sender or receiver was killed or down; empty: 0.
+	// LostToDeaths counts messages that were lost because their sender or receiver was killed or down; empty:
+	// 0.
 	LostToDeaths number `csv:"lost_to_deaths"`
 
 	TimerLateUSP50 number `csv:"timer_late_us_p50"`
@@ -213,8 +214,8 @@ type OfFault struct {
 	FromS  number `csv:"from_s"`        // when the fault began, from the beginning of the window
 	ToS    number `csv:"to_s"`
 	Healed bool   `csv:"healed"`
-	// BeforeFromS is when the phase Before began, EndS when the phase During ended, if the fault was not healed,
-	// and AfterToS when the phase After ended. Empty: the fault has no such phase, or it had no length.
+	// BeforeFromS is when the phase Before began, EndS when the phase During ended, if the fault was not
+	// healed, and AfterToS when the phase After ended. Empty: the fault has no such phase, or it had no length.
 	BeforeFromS, EndS, AfterToS number
 
 	Entries ByPhase[number] `csv:"entries_*"`

@@ -19,8 +19,8 @@ type Fold struct {
 	Demands bool          // resources demand fence numbers
 	Asked   bool          // clients ask a process, which lets them in some time before their stamps
 	Work    workload.Work // the work that clients do inside
-	// Touches reports whether a fault hits a client, where clients meet at a service alone, so that nothing that
-	// happens to one is the fault of another; nil: clients depend on each other.
+	// Touches reports whether a fault hits a client, where clients meet at a service alone, so that nothing
+	// that happens to one is the fault of another; nil: clients depend on each other.
 	Touches func(fault *Fault, id nodes.ID) bool
 	// Slows reports whether a fault makes timers or messages of a node late; nil: no fault does.
 	Slows func(fault *Fault, id nodes.ID) bool
@@ -39,8 +39,8 @@ type Fold struct {
 	Entries, EntriesInWindow uint64 // entries of the whole run, and of the window
 	Refused, RefusedInWindow uint64 // entries whose write the resource refused
 	Due, Issued              uint64 // arrivals due in the window, and how many of these became requests
-	// Queued is how long due arrivals waited to become requests, in all, and Late the part of that time in which
-	// their client was free.
+	// Queued is how long due arrivals waited to become requests, in all, and Late the part of that time in
+	// which their client was free.
 	Queued, Late int64
 	Unregistered uint64      // entries that did not raise the register
 	Resources    []*Resource // by instance; nil: the instance has no clients
@@ -265,7 +265,8 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 		f.Unregistered++
 	}
 	s := c.open
-	r.register(e, s, f.stretch(e.At), e.Count > r.Capacity && s != nil && f.spared(e.At, slices.Concat(r.inside, []*Section{s})...))
+	over := e.Count > r.Capacity && s != nil
+	r.register(e, s, f.stretch(e.At), over && f.spared(e.At, slices.Concat(r.inside, []*Section{s})...))
 	if s == nil || s.State != waiting || s.Entry != e.Entry {
 		f.misordered(e, "enters without a request")
 	}

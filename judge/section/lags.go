@@ -58,10 +58,11 @@ func merged(all []history.Lag) (apart []history.Lag) {
 }
 
 // caused returns a function that reports, of the lags of a node in order, whether a fault of the run caused
-// it: the fault slowed down the node or the sender, or the node still works off what had waited meanwhile. That
-// may take as long as the fault lasted.
+// it: the fault slowed down the node or the sender, or the node still works off what had waited meanwhile.
+// That may take as long as the fault lasted.
 func (f *Fold) caused(id nodes.ID) func(history.Lag) bool {
-	backlog, until := int64(math.MinInt64), int64(math.MinInt64) // the backlog is worked off at this time, and at the latest at until
+	// The backlog is worked off at this time, and at the latest at until.
+	backlog, until := int64(math.MinInt64), int64(math.MinInt64)
 	return func(lag history.Lag) bool {
 		ours := lag.From <= min(backlog, until)
 		for i := range f.Faults {
@@ -90,7 +91,8 @@ func (f *Fold) LateIn(from, to int64, of ...nodes.ID) time.Duration {
 		slices.SortFunc(all, byTime)
 		all = merged(all)
 	}
-	first, _ := slices.BinarySearchFunc(all, from, func(lag history.Lag, at int64) int { return cmp.Compare(lag.To, at) })
+	first, _ := slices.BinarySearchFunc(all, from,
+		func(lag history.Lag, at int64) int { return cmp.Compare(lag.To, at) })
 	late := int64(0)
 	for _, lag := range all[first:] {
 		if lag.From >= to {
@@ -127,8 +129,8 @@ func (f *Fold) Longest(from, to int64) (longest time.Duration) {
 	return longest
 }
 
-// Usual returns how late 99 in 100 timers and messages of the run were handled at most, without those that
-// LateIn counts.
+// Usual returns how late 99 in 100 timers and messages of the run were handled at most, without the ones
+// that LateIn counts.
 func (f *Fold) Usual() time.Duration {
 	usual := int64(0)
 	for _, counts := range []*history.Lateness{&f.lags.messages, &f.lags.timers} {
@@ -139,8 +141,8 @@ func (f *Fold) Usual() time.Duration {
 	return time.Duration(usual)
 }
 
-// spared reports whether, from their requests until a time, nothing hit the nodes of sections: no fault, and no
-// pause of their processes. It is false if clients depend on each other.
+// spared reports whether, from their requests until a time, nothing hit the nodes of sections: no fault, and
+// no pause of their processes. It is false if clients depend on each other.
 func (f *Fold) spared(until int64, sections ...*Section) bool {
 	if f.Touches == nil {
 		return false
@@ -158,5 +160,5 @@ func (f *Fold) spared(until int64, sections ...*Section) bool {
 	return true
 }
 
-// Timers returns how many timers ran out how late, without those that faults of the run made late.
+// Timers returns how many timers ran out how late, without the ones that faults of the run made late.
 func (f *Fold) Timers() *history.Lateness { return &f.lags.timers }

@@ -58,7 +58,8 @@ type Resource struct {
 	Tries     uint64 // refused tries
 	FreeTries uint64 // refused tries during which no client was inside
 	// Unguarded counts entries in a certain overlap with another under the same fence number: the resource
-	// accepts both writes, though it demands numbers. MaybeUnguarded counts entries for which this is uncertain.
+	// accepts both writes, though it demands numbers. MaybeUnguarded counts entries for which this is
+	// uncertain.
 	Unguarded, MaybeUnguarded uint64
 
 	top      *Section   // a copy of the section with the highest fence number, or nil
@@ -545,7 +546,8 @@ func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	if s.passed != nil && s.passed.Read < s.Written {
 		writer := *s
 		writer.Ended = at
-		r.Stale.keep(f.stretch(at), s.Entered, at, f.spared(at, s, s.passed), Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
+		r.Stale.keep(f.stretch(at), s.Entered, at, f.spared(at, s, s.passed),
+			Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
 	}
 }
 

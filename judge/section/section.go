@@ -94,8 +94,8 @@ type OverlapObserver interface {
 // Moments keep enough incidents of a series to tell whether one happened inside the model of the algorithm.
 // Assumptions begin or cease to hold only at turns. Of the incidents of a stretch between two turns, the one
 // whose cause began last is inside if any is, since its cause met the fewest turns. So Moments keep two of
-// each stretch: this one, and the first to happen; and of those whose nodes were spared two more. Memory grows
-// with the number of turns only.
+// each stretch: this one, and the first to happen; and of those whose nodes were spared two more. Memory
+// grows with the number of turns only.
 type Moments[T any] struct{ of []Hook[T] }
 
 // A Hook is an incident that happened at the time At. Its cause, for example the section of the client that

@@ -33,8 +33,8 @@ const (
 	Sent
 	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader.
 	Elected
-	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is not
-	// 0, it died while it changed the occupancy register by so many units; whether the register changed is
+	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is
+	// not 0, it died while it changed the occupancy register by so many units; whether the register changed is
 	// unknown.
 	Crashed
 	// Restarted: the node is up again. Count is how often it has restarted.
@@ -53,9 +53,9 @@ const (
 	Paused
 	// Resumed: the process Count goes on.
 	Resumed
-	// FaultBegan: the planned fault numbered Count, from 1, begins. Value is the set of nodes.Assumption that it
-	// breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run chose
-	// the victim, and Fence how many nodes the fault has hit at once.
+	// FaultBegan: the planned fault numbered Count, from 1, begins. Value is the set of nodes.Assumption that
+	// it breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run
+	// chose the victim, and Fence how many nodes the fault has hit at once.
 	FaultBegan
 	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit, and Fence is when
 	// that is over: see port.FaultEvent.Until.
@@ -79,8 +79,8 @@ const (
 	// Crashed.
 	Killed
 	// LinkBegan: the node got its first message of a stream that the node Count sends in the incarnation Entry.
-	// It missed the beginning of the stream, or had heard an earlier stream on this link. Value is the number of
-	// the message in the stream, Fence the number of the last message of the stream before.
+	// It missed the beginning of the stream, or had heard an earlier stream on this link. Value is the number
+	// of the message in the stream, Fence the number of the last message of the stream before.
 	LinkBegan
 	// MulticastBegan: as LinkBegan, for the multicasts of the node Count.
 	MulticastBegan
@@ -127,8 +127,8 @@ const (
 	// Unfenced: the client of the node entered without a fence number that the resource demands, or under a
 	// lower one than the highest that has entered.
 	Unfenced
-	// Secluded: the client of the node entered, not because of a message, though its node suspects at least half
-	// of the clients and has heard from no majority of them in this life.
+	// Secluded: the client of the node entered, not because of a message, though its node suspects at least
+	// half of the clients and has heard from no majority of them in this life.
 	Secluded
 )
 

@@ -71,7 +71,8 @@ type NodeLog struct {
 	Totals      Totals
 	Instances   []InstanceTotals
 	// Late has the number of timers that ran out less than LateFrom late, and Transit the number of messages
-	// handled less than LateFrom after they were sent, by LatenessBucket; nil: none. Lagged events have the others.
+	// handled less than LateFrom after they were sent, by LatenessBucket; nil: none. Lagged events have the
+	// others.
 	Late, Transit []uint64
 	// By node, then for a second network by node again: the number of messages sent on the link to it, and
 	// the numbers of the last message on the link from it and of its last multicast, in the latest stream

@@ -11,11 +11,11 @@ import (
 )
 
 // A log file has, in order: the preamble, the counters of the node and of each instance, the lateness of
-// timers and of messages, four arrays with a word for each node on each network (sent to it, received from it, received from
-// it by multicast, its floor), the trace, the texts of its messages if they have any, padding to a whole
-// page, and then the events, as many whole ones per page as fit. All numbers are little-endian, and counters
-// are used through the mapping itself, so logs are written on little-endian machines only. A page here is at
-// least as large as that of any system, so all systems can map the events.
+// timers and of messages, four arrays with a word for each node on each network (sent to it, received from
+// it, received from it by multicast, its floor), the trace, the texts of its messages if they have any,
+// padding to a whole page, and then the events, as many whole ones per page as fit. All numbers are
+// little-endian, and counters are used through the mapping itself, so logs are written on little-endian
+// machines only. A page here is at least as large as that of any system, so all systems can map the events.
 const (
 	magic            = "TURNLOG5"
 	preambleLen      = 64
