@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"turnstile/judge/check"
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -18,8 +19,9 @@ import (
 type Recorded struct {
 	Row    *Row         // row of the algorithm: its promises, and their assumptions
 	Config nodes.Config // configuration of the run: at least N must be set
-	// StampError bounds the error of comparing the times of two events, of any nodes. It is 0 on virtual time.
-	// Only overlaps that are longer than this bound are found.
+	// StampError bounds the error of comparing the times of two events, of any nodes. Only overlaps that are
+	// longer are found; shorter ones make the verdict inconclusive. It is 0 on virtual time: then events of
+	// equal times happened in the order of their lines.
 	StampError time.Duration
 	Virtual    bool // the run was on virtual time: no process waited for a processor
 }
@@ -28,8 +30,8 @@ type Recorded struct {
 // --format jsonl: a JSON object a line, an event each, in the order of time (docs/measures.md has the
 // columns). A missing event counts as one that did not happen; a history without marks counts as measured
 // from its first event to its last. Counts beside events, such as messages, are unknown, and so are a
-// register and an account without events, and how long a message may take: checks that need them are not
-// made, and [Verdict.Findings] names them.
+// register, an account and terms if events lack their columns, and how long a message may take: checks that
+// need them are not made, and [Verdict.Findings] names them.
 //
 // The error names the line that cannot be read. A broken promise is not an error, but a violated [Verdict].
 func Judge(from io.Reader, of Recorded) (*Verdict, error) {
@@ -41,7 +43,18 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 		return nil, err
 	}
 	var events []history.Event
-	keep := func(e history.Event) { events = append(events, e) }
+	capacity := check.SettingOf(stack).Config.Capacity()
+	keep := func(e history.Event) error {
+		switch {
+		case e.Node < nodes.None || int(e.Node) >= stack.Total():
+			return fmt.Errorf("there is an event of node %d: the run of Config has nodes 0 to %d, and %d stands for "+
+				"the orchestrator", e.Node, stack.Total()-1, nodes.None)
+		case (e.Kind == history.Requested || e.Kind == history.Unissued) && int64(e.Count) > int64(capacity):
+			return fmt.Errorf("units is %d: the resource of Config has %d", e.Count, capacity)
+		}
+		events = append(events, e)
+		return nil
+	}
 	has, err := results.ReadEvents(from, stack.Codec().Names(), keep)
 	switch {
 	case err != nil:
@@ -49,26 +62,21 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	case len(events) == 0:
 		return nil, errors.New("a history without events cannot be judged")
 	}
-	for _, e := range events {
-		if e.Node < nodes.None || int(e.Node) >= stack.Total() {
-			return nil, fmt.Errorf("there is an event of node %d: the run of Config has nodes 0 to %d, and %d stands "+
-				"for the orchestrator", e.Node, stack.Total()-1, nodes.None)
-		}
-	}
 	s := settingOf(of, stack, events, has)
 	h := history.Header{Nodes: stack.Total(), StampError: int64(of.StampError)}
 	sections := check.Sections(h, s)
-	checks := check.New(sections, s)
-	for _, e := range marked(events) {
-		sections.Add(e)
+	if of.StampError == 0 {
+		sections.InOrder()
 	}
-	sections.Close(nil)
+	checks := check.New(sections, s)
+	fold(sections, events)
 	v := checks.Verdict()
 	return &v, nil
 }
 
-// settingOf returns the setting of a run that was recorded elsewhere. has tells which columns its events
-// have. Without an account, settingOf changes the events: entries count as reading 0, and exits as writing 1.
+// settingOf returns the setting of a run that was recorded elsewhere. has tells which columns all its events
+// have. settingOf fills in columns that are missing: without an account, entries count as reading 0, and
+// exits as writing 1; without due_ns, a request was due when it was made; without entry, all numbers are 0.
 func settingOf(of Recorded, stack *row.Stack, events []history.Event,
 	has map[results.Cell]bool) check.Setting {
 	s := check.SettingOf(stack)
@@ -79,40 +87,56 @@ func settingOf(of Recorded, stack *row.Stack, events []history.Event,
 		s.Detects, s.Unheard = true, false
 	}
 	s.Promise.Chance = of.Row.Exclusion().Chance
-	s.Lacks = check.Lacks{Counts: true, Delay: true,
-		Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
-		Account:  !has[results.Cell{Kind: history.Exited, Column: "account"}]}
-	for i := range events {
-		if s.Lacks.Account && events[i].Kind == history.Exited {
-			events[i].Value = 1
-		}
+	lacks := func(column string, kinds ...history.Kind) bool {
+		return slices.ContainsFunc(events, func(e history.Event) bool {
+			return slices.Contains(kinds, e.Kind) && !has[results.Cell{Kind: e.Kind, Column: column}]
+		})
+	}
+	s.Lacks = check.Lacks{Counts: true, Delay: true, Register: lacks("register", history.Entered),
+		Account: lacks("account", history.Entered, history.Exited), Terms: lacks("term", history.Elected),
+		Requests: !slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Requested })}
+	if s.Lacks.Account {
+		fill(events, func(e *history.Event) { e.Value = 0 }, history.Entered, history.Revoked)
+		fill(events, func(e *history.Event) { e.Value = 1 }, history.Exited)
+	}
+	if lacks("due_ns", history.Requested) {
+		fill(events, func(e *history.Event) { e.Value = e.At }, history.Requested)
+	}
+	numbered := []history.Kind{history.Requested, history.Entered, history.Exited, history.Revoked,
+		history.ToldLost, history.TryRefused}
+	if lacks("entry", numbered...) {
+		fill(events, func(e *history.Event) { e.Entry = 0 }, numbered...)
 	}
 	return s
 }
 
-// marked returns the events of a history. If it has no marks, all of it counts as measured, and it ends at
-// rest if every request was served.
-func marked(events []history.Event) []history.Event {
-	if slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Marked }) {
-		return events
-	}
-	mark := func(at int64, count uint32) history.Event {
-		return history.Event{At: at, Kind: history.Marked, Count: count, Node: nodes.None}
-	}
-	first, last := events[0].At, events[len(events)-1].At
-	end := []history.Event{mark(last, history.Stopped)}
-	open := 0
-	for _, e := range events {
-		switch e.Kind {
-		case history.Requested:
-			open++
-		case history.Exited, history.Revoked:
-			open--
+// fill calls set with all events of some kinds.
+func fill(events []history.Event, set func(*history.Event), kinds ...history.Kind) {
+	for i := range events {
+		if slices.Contains(kinds, events[i].Kind) {
+			set(&events[i])
 		}
 	}
-	if open == 0 {
-		end = append(end, mark(last, history.Rested))
+}
+
+// fold gives the events to a fold, and closes it. If they have no marks, all of the history counts as
+// measured, and it ends at rest if no request is open then.
+func fold(sections *section.Fold, events []history.Event) {
+	marked := slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Marked })
+	mark := func(at int64, name uint32) {
+		if !marked {
+			sections.Add(history.Event{At: at, Kind: history.Marked, Count: name, Node: nodes.None})
+		}
 	}
-	begin := []history.Event{mark(first, history.Began), mark(first, history.Measuring)}
-	return slices.Concat(begin, events, end)
+	first, last := events[0].At, events[len(events)-1].At
+	mark(first, history.Began)
+	mark(first, history.Measuring)
+	for _, e := range events {
+		sections.Add(e)
+	}
+	mark(last, history.Stopped)
+	if sections.Open() == 0 {
+		mark(last, history.Rested)
+	}
+	sections.Close(nil)
 }

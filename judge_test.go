@@ -1,9 +1,12 @@
 package turnstile_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"turnstile"
 	"turnstile/algorithms/catalog"
@@ -40,6 +43,15 @@ func passing() string {
 	return text + line(400*ms, 1, "entered", `,"entry":1`) + line(401*ms, 1, "exited", `,"entry":1`)
 }
 
+func rowOf(t *testing.T, name string) *turnstile.Row {
+	t.Helper()
+	r, err := (catalog.Table{}).Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // Judge assumes nothing that a history lacks. It does not make checks that need it.
 func TestJudgeDoesNotGuess(t *testing.T) {
 	leases := line(0, 0, "requested", `,"entry":1`) + line(0, 1, "requested", `,"entry":1`) +
@@ -61,19 +73,28 @@ func TestJudgeDoesNotGuess(t *testing.T) {
 		"an election that is not over": {turnstile.Recorded{Virtual: true, Config: nodes.Config{N: 3}},
 			"chang-roberts", between(line(0, 0, "campaigned", "")+elects(1*ms, 2, 2, 0), 2*ms),
 			"agreement", "inconclusive: the nodes do not agree"},
+		"stamps that order nothing": {turnstile.Recorded{Config: nodes.Config{N: 2}, StampError: ms}, "lamport",
+			line(0, 0, "requested", "") + line(0, 0, "entered", "") + line(0, 0, "exited", "") +
+				line(0, 1, "requested", "") + line(0, 1, "entered", "") + line(0, 1, "exited", ""),
+			"exclusion", "inconclusive: 1 entry may have overlapped others"},
+		"two leaders without terms": {turnstile.Recorded{Config: nodes.Config{N: 3}}, "raft-election",
+			between(elects(1, 0, 0, 1)+line(2, 1, "elected", `,"leader":1`)+elects(1002, 0, 1, 2), 2000), "leaders",
+			"inconclusive: for 1µs there were two leaders or more, and the history has no terms"},
+		"nobody who is up waits": {turnstile.Recorded{Config: nodes.Config{N: 2}}, "lamport",
+			line(0, 0, "requested", "") + line(1, 0, "entered", "") + line(2, 0, "killed", "") +
+				line(3, 0, "crashed", ""), "progress", "valid: all of 1 request"},
+		"somebody is inside at the end": {turnstile.Recorded{Config: nodes.Config{N: 2}}, "lamport",
+			line(0, 0, "requested", "") + line(1, 0, "entered", ""), "progress",
+			"inconclusive: the run never came to rest, and node 0 never left"},
 		"real processes are late": {turnstile.Recorded{Config: nodes.Config{N: 3}}, "bully",
 			between(agreed+elects(1000*ms, 1, 1, 1)+elects(1060*ms, 1, 2, 1), 2000*ms),
-			"leaders", "valid: for 60ms there were two leaders"},
+			"leaders", "violated: two leaders"},
 		"a detector that reports": {turnstile.Recorded{Virtual: true, Config: nodes.Config{N: 3}},
 			"bully-majority", between(agreed+line(1000*ms, 0, "killed", "")+line(1000*ms, 0, "crashed", "")+
 				line(1100*ms, 1, "suspected", `,"suspect":0`)+line(1100*ms, 2, "suspected", `,"suspect":0`)+
 				elects(2000*ms, 1, 1, 2), 100_000*ms), "leaders", "violated: two leaders"},
 	} {
-		r, err := (catalog.Table{}).Find(test.row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		test.of.Row = r
+		test.of.Row = rowOf(t, test.row)
 		v, err := turnstile.Judge(strings.NewReader(test.text), test.of)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -87,6 +108,39 @@ func TestJudgeDoesNotGuess(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, test.says) {
 			t.Errorf("%s: %s: %s, want %s", name, test.check, got, test.says)
+		}
+	}
+}
+
+// Histories that were judged wrongly once, each with the right verdict or the line that the error names, are
+// judged rightly.
+func TestJudgesHistoriesOfOthers(t *testing.T) {
+	text, err := os.ReadFile("testdata/histories.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct {
+		Name, Row, Right, History string
+		N                         int
+		StampError                time.Duration `json:"stamp_error_ns"`
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		of := turnstile.Recorded{Row: rowOf(t, one.Row), Config: nodes.Config{N: one.N}, StampError: one.StampError}
+		v, err := turnstile.Judge(strings.NewReader(one.History), of)
+		line, refused := strings.CutPrefix(one.Right, "an error that names ")
+		switch right, _, _ := strings.Cut(strings.Split(one.Right, ":")[0], ","); {
+		case refused:
+			if err == nil || !strings.HasPrefix(err.Error(), line+": ") {
+				t.Errorf("%s: %v, want %s", one.Name, err, one.Right)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", one.Name, err)
+		case right == "not violated" && v.Outcome.String() == "violated", right != "not violated" &&
+			v.Outcome.String() != right:
+			t.Errorf("%s: %v: %s, want %s", one.Name, v.Outcome, v.Reason, one.Right)
 		}
 	}
 }

@@ -265,6 +265,11 @@ func TestHistoriesAreRefused(t *testing.T) {
 		{`{"at_ns":1,"node":0,"event":"elected","term":1}`, "line 1: leader is missing: an event elected has it"},
 		{first + "\n" + `{"at_ns":1,"node":0,"event":"exited"}`, "line 2: at_ns is 1, and was 2"},
 		{`{"trial":1,` + first[1:] + "\n" + `{"trial":2,` + first[1:], "line 2: trial is 2, and was 1"},
+		{first + first, "line 1: there is more behind the object"},
+		{"\n\ufeff" + first, "line 2: it begins with a byte order mark"},
+		{first + "\n" + strings.Repeat(" ", 1<<20) + first, "line 2: it is longer than 1048576 bytes"},
+		{`{"at_ns":1,"node":0,"event":"requested","units":-1}`, "line 1: units: -1 is out of range"},
+		{`{"at_ns":1,"node":0,"event":"exited","units":1}`, "line 1: an event exited has no column units"},
 	} {
 		_, err := turnstile.Judge(strings.NewReader(test.text), of)
 		if err == nil || !strings.HasPrefix(err.Error(), test.says) {
@@ -403,7 +408,7 @@ func TestHistoriesOfOthers(t *testing.T) {
 		}
 	}
 	_, err := turnstile.Judge(strings.NewReader(line(1, 9, "entered")), of)
-	if err == nil || !strings.HasPrefix(err.Error(), "there is an event of node 9: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "line 1: there is an event of node 9: ") {
 		t.Error(err)
 	}
 }

@@ -16,11 +16,15 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
-			Waits: !f.Timed(), ByChance: f.ByChance(), Leaves: f.Leaves()}
+			Waits: !f.Timed(), Again: f.Again, ByChance: f.ByChance(), Leaves: f.Leaves()}
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
 		}
 		kind := effect.KindOf(f.Effect)
+		if cut := effect.CutOf(f.Effect); kind.Role == port.Node || cut != nil && !cut.Of.IsZero() {
+			asked.Touches = f.HitsNode()
+		}
+		asked.Unbounded = kind.Weighs
 		if kind.Cuts {
 			asked.CutsOff = f.HitsNode()
 		}
@@ -30,6 +34,10 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 		if kind.Stops && kind.Role == port.Node {
 			asked.Stops = f.HitsNode()
 		}
+		if asked.Breaks&(nodes.NoPause|nodes.Timing) != 0 && !asked.OfLinks && !kind.Sets {
+			asked.Slows = f.HitsNode()
+		}
+		asked.Freezes = kind.Stops && kind.Role == port.Server
 		if asked.Breaks&nodes.NoCrash != 0 {
 			asked.Kills = f.HitsNode()
 		}

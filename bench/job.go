@@ -135,7 +135,10 @@ func (j *Job) TooShort() []nodes.ShortTimeout { return j.Stack.Short(j.Delays())
 // AgreesWithin returns how long all nodes may take to agree on a leader if nothing goes wrong.
 func (j *Job) AgreesWithin() time.Duration {
 	s := j.Setting(nil)
-	return s.Patience()
+	if j.Simulated {
+		return s.Patience()
+	}
+	return s.Patience() + check.SlackOf(j.Config.N)
 }
 
 // Implied returns the configuration that a run has if no option of its algorithm is given.

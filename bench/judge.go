@@ -12,6 +12,7 @@ import (
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
@@ -35,10 +36,9 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	cost, _ := j.PublishedCost()
 	s := check.SettingOf(j.Stack)
 	s.Cost, s.CostKnown = cost, cost.Known()
+	s.Apart = foreign.Silent(j.Config)
 	s.Real, s.Asked = !j.Simulated, j.AsksProcess()
-	if s.Real {
-		s.Slack = check.SlackOf(j.Config.N)
-	}
+	s.Measured, s.Covers = s.Real, j.covers()
 	for _, short := range j.TooShort() {
 		s.NeverHolds |= nodes.Timing
 		s.Live |= nodes.Timing // with too short a timeout, an elector may never elect
@@ -55,6 +55,20 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	return s
 }
 
+// covers returns a function that reports whether the timeouts cover delays that are longer by late; nil: no
+// timeout is known that must cover delays.
+func (j *Job) covers() func(late time.Duration) bool {
+	short := func(late time.Duration) bool {
+		d := j.Delays()
+		d.Message += late
+		return len(j.Stack.Short(d)) > 0
+	}
+	if !short(24 * time.Hour) {
+		return nil
+	}
+	return func(late time.Duration) bool { return !short(late) }
+}
+
 // fills reports whether the load must at some time take all units of the resource: every client requests
 // again at once, and all requests take the same number of units, which divides the capacity. A free unit is
 // taken within one gap: the time until all nodes know of a request, and one message. If a hold is longer than
@@ -67,7 +81,8 @@ func (j *Job) fills(s *check.Setting) bool {
 	if capacity == 1 || j.ResourceCount() > 1 || len(sizes) > 1 || capacity%sizes[0] != 0 {
 		return false
 	}
-	gap := j.promise().Known + s.Slack + s.Delay
+	promise := j.promise()
+	gap := promise.Known + promise.Slack + s.Delay
 	return w.Load == workload.Saturated && s.Bounded && known && shortest > time.Duration(j.Config.N)*gap
 }
 
@@ -80,7 +95,7 @@ func (j *Job) promise() check.Promise {
 	p := check.PromiseOf(j.Spec, j.Config, j.Longest())
 	switch {
 	case !j.Simulated:
-		p.Times, p.Slack = tolerance, check.SlackOf(j.Config.N)
+		p.Times, p.Slack = tolerance, time.Duration(2*j.Config.N)*history.LateFrom
 	case !j.Even() || j.Faulty():
 		p.Times = tolerance
 	}

@@ -111,11 +111,6 @@ func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
 				real.Outcome, real.Says)
 		}
 	}
-	o := loads()["saturated"] // a window that is too short to blame the algorithm
-	o.Duration, o.WarmupLimit = 500*time.Millisecond, 0
-	if _, real := judged(t, o, row); real.Outcome != check.Inconclusive {
-		t.Errorf("in half a second: %v: %s", real.Outcome, real.Says)
-	}
 }
 
 // Under any load and network, no sound row is found unfair.
@@ -653,5 +648,19 @@ func TestPredict(t *testing.T) {
 	o.Workload.Hold, o.Workload.Load = chance.Constant(10*time.Millisecond), workload.Closed
 	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of a load that is not saturated")
+	}
+}
+
+// Servers that stand still keep their connections. Other faults of servers do not count as that.
+func TestPausesOfServersFreezeThem(t *testing.T) {
+	for text, freezes := range map[string]bool{"pause: server leader, for: 1s": true, "pause: 0, for: 1s": false,
+		"kill: server 0, for: 1s": false, "cut: server leader/servers, for: 1s": false} {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked := CheckedFaults([]chaos.Fault{f})[0]; asked.Freezes != freezes {
+			t.Errorf("%s freezes servers: %v", text, asked.Freezes)
+		}
 	}
 }

@@ -41,6 +41,8 @@ type fault struct {
 	turn    int64         // for a slow fault: when its victims stop or go on next
 	stands  bool          // for a slow fault: its victims are stopped
 	sought  int64         // when the driver first looked in vain for the leader to hit; 0: never
+	counts  int64         // for a fault of answers: when the driver counts the lost ones next; 0: never
+	clients int           // for a fault of answers: how many clients lose one
 }
 
 // state is the progress of a fault.
@@ -51,6 +53,7 @@ const (
 	announced       // added while the run goes on; not all nodes know it yet
 	armed           // waits for its moment
 	inForce
+	spent  // all clients have lost their answers; the connections stay silent to the end of the run
 	healed // ended, or will never begin
 )
 
@@ -114,6 +117,9 @@ func (d *Driver) Next() int64 {
 			if f.turn > 0 {
 				next = min(next, f.turn)
 			}
+			if f.counts > 0 {
+				next = min(next, f.counts)
+			}
 		}
 	}
 	return next
@@ -166,10 +172,33 @@ func (d *Driver) step(f *fault, now int64) error {
 		_, err := d.heal(f, f.shared.to.Load())
 		return err
 	}
-	if f.state == inForce && f.turn > 0 && now >= f.turn {
+	switch {
+	case f.state != inForce:
+	case f.turn > 0 && now >= f.turn:
 		return d.turn(f, now)
+	case f.counts > 0 && now >= f.counts:
+		f.counts = now + lookAgain
+		last, all, err := d.countLost(f)
+		if err == nil && all {
+			f.state, f.ended = spent, last
+			err = d.recordEnd(f, last)
+		}
+		return err
 	}
 	return nil
+}
+
+// countLost counts the answers that a fault has lost. It returns when the last was lost, and whether each
+// client has lost its answer.
+func (d *Driver) countLost(f *fault) (last int64, all bool, err error) {
+	now := d.cluster.Now()
+	lost, err := d.cluster.Lost(f.number)
+	if lost.Answers > 0 {
+		last = now - int64(lost.Last)
+		f.shared.hits.Store(lost.Answers)
+		f.shared.acts(now-int64(lost.First), last)
+	}
+	return last, lost.Answers >= uint64(f.clients), err
 }
 
 // arm begins a fault, or lets it wait for its moment.
@@ -217,6 +246,8 @@ func (d *Driver) begin(f *fault, from int64) error {
 	}
 	var err error
 	switch {
+	case f.Timed() && d.restartsLate(f, of):
+		err = errRestartsLate
 	case f.OfLinks():
 		err = d.record(f, b)
 	case f.onMembers() != nil:
@@ -235,6 +266,15 @@ func (d *Driver) begin(f *fault, from int64) error {
 		f.state = healed
 	}
 	return nil
+}
+
+// restartsLate reports whether another timed fault still keeps a node down that this fault is to hit. No plan
+// says so (see checkTogether): the restart of a process takes longer than planned.
+func (d *Driver) restartsLate(f *fault, of effect.Group) bool {
+	return f.onMembers() != nil && slices.ContainsFunc(d.faults, func(other *fault) bool {
+		return other.state == inForce && other.downs() && other.Timed() &&
+			slices.ContainsFunc(of, func(id nodes.ID) bool { return slices.Contains(other.victims, port.NodeOf(id)) })
+	})
 }
 
 // strike begins a fault of members. If the watcher of a node has killed that node already, strike records
@@ -370,6 +410,9 @@ func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
 	if err := d.cluster.Strain(f.number, s); err != nil {
 		return err
 	}
+	if s.Answer > 0 {
+		f.counts, f.clients = b.At+lookAgain, len(of)
+	}
 	b = d.ofServers(f, b)
 	if f.ForGood() && f.Nth == 0 {
 		if err := f.mend(d.cluster); err != nil {
@@ -459,6 +502,11 @@ func (d *Driver) heal(f *fault, at int64) (bool, error) {
 	if !f.OfLinks() {
 		at = d.cluster.Now()
 	}
+	if f.counts > 0 {
+		if _, _, err := d.countLost(f); err != nil {
+			return false, err
+		}
+	}
 	if err := d.undo(f); errors.Is(err, port.ErrLater) {
 		f.state = was
 		return false, nil
@@ -466,8 +514,17 @@ func (d *Driver) heal(f *fault, at int64) (bool, error) {
 		return false, err
 	}
 	f.ended = at
-	return true, d.cluster.Record(port.FaultEvent{At: at, Number: f.number, Healed: true,
-		Hits: f.shared.hits.Load(), HitAt: f.shared.hitAt.Load()})
+	return true, d.recordEnd(f, at)
+}
+
+// recordEnd records the end of a fault. A lost answer may have consequences until its client has reconnected.
+func (d *Driver) recordEnd(f *fault, at int64) error {
+	until := f.shared.until.Load()
+	if until > 0 && !f.OfLinks() {
+		until += int64(f.Leaves())
+	}
+	return d.cluster.Record(port.FaultEvent{At: at, Number: f.number, Healed: true,
+		Hits: f.shared.hits.Load(), HitAt: f.shared.hitAt.Load(), Until: until})
 }
 
 // undo reverts what a fault has done to members, or to connections.
@@ -496,7 +553,11 @@ func (d *Driver) End() error {
 	for _, f := range d.faults {
 		was := f.state
 		if f.shared.heal(now); was != inForce {
-			f.state = healed
+			if f.state = healed; was == spent {
+				if err := f.mend(d.cluster); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		if _, err := d.heal(f, now); err != nil {
@@ -567,9 +628,7 @@ func (f *fault) mend(c port.Cluster) error {
 	if f.onMembers() != nil {
 		return nil
 	}
-	lost, err := c.Relieve(f.number)
-	f.shared.hit(lost.Answers, c.Now()-int64(lost.Ago))
-	return err
+	return c.Relieve(f.number)
 }
 
 // Mend undoes the faults of connections, brokers and servers that are in force, without recording it: if a

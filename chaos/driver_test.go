@@ -30,13 +30,14 @@ func (c *fake) note(format string, args ...any) error {
 	return nil
 }
 
-func (c *fake) Now() int64                     { return c.now }
-func (c *fake) Up(m port.Member) bool          { return !c.down[m.ID()] }
-func (c *fake) Stop(m port.Member) error       { return c.note("pause %d", m.I) }
-func (c *fake) Continue(m port.Member) error   { return c.note("resume %d", m.I) }
-func (c *fake) Promote(port.Member) error      { return errNotHere }
-func (c *fake) Strain(int, port.Strain) error  { return errNotHere }
-func (c *fake) Relieve(int) (port.Lost, error) { return port.Lost{}, errNotHere }
+func (c *fake) Now() int64                    { return c.now }
+func (c *fake) Up(m port.Member) bool         { return !c.down[m.ID()] }
+func (c *fake) Stop(m port.Member) error      { return c.note("pause %d", m.I) }
+func (c *fake) Continue(m port.Member) error  { return c.note("resume %d", m.I) }
+func (c *fake) Promote(port.Member) error     { return errNotHere }
+func (c *fake) Strain(int, port.Strain) error { return errNotHere }
+func (c *fake) Relieve(int) error             { return errNotHere }
+func (c *fake) Lost(int) (port.Lost, error)   { return port.Lost{}, errNotHere }
 
 // errNotHere says that a fake has nodes alone.
 var errNotHere = errors.New("there are nodes alone")
@@ -104,6 +105,39 @@ func (c *fake) until(t *testing.T, d *Driver, ms int64) {
 // moment tells the driver what happens at a node now.
 func (c *fake) moment(d *Driver, what port.HookKind, id nodes.ID) port.Action {
 	return d.Watch(&port.Hook{At: c.now, Node: id, What: what})
+}
+
+// A slowFake takes 50 ms to start a node.
+type slowFake struct{ *fake }
+
+func (c slowFake) Start(m port.Member, forget bool) error {
+	c.now += 50e6
+	return c.fake.Start(m, forget)
+}
+
+// If a node restarts later than planned, the next fault of the node waits for it.
+func TestFaultsWaitForALateRestart(t *testing.T) {
+	for texts, want := range map[string][]int{
+		"kill: 1, at: 2ms, for: 1ms, every: 20ms, repeat: 4":       {1, 1, 1, 1},
+		"kill: 1, at: 2ms, for: 1ms; pause: 1, at: 20ms, for: 9ms": {1, 1},
+	} {
+		c := slowFake{&fake{down: map[nodes.ID]bool{}}}
+		d := begun(t, scene(t, "suzuki-kasami"), c, 0, strings.Split(texts, "; ")...)
+		c.now = 4e6 // the first steps come late
+		for next := d.Next(); next <= 1e9; next = d.Next() {
+			c.now = max(c.now, next)
+			if err := d.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []int
+		for _, e := range c.began {
+			got = append(got, e.Nodes)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the faults hit %v nodes, not %v", texts, got, want)
+		}
+	}
 }
 
 func TestDriverCarriesOutPlans(t *testing.T) {

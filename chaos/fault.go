@@ -25,6 +25,8 @@ type Fault struct {
 	HitServers effect.Group `yaml:"hit-servers"`
 	// Seed is the seed of the fault's random draws. Resolve gives every fault one.
 	Seed uint64 `yaml:"seed"`
+	// Again means that the fault repeats the one before it: the key every made it. Resolve sets it.
+	Again bool `yaml:"again"`
 	// StandIn describes the fault of links that stands in for this one in a simulation, which has neither
 	// connections nor brokers. Resolve sets it.
 	StandIn string `yaml:"stand-in"`

@@ -55,6 +55,7 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 				one.StandIn = f.kind().StandIn
 			}
 			one.Every, one.Repeat, one.Jitter, one.Hit, one.HitServers = 0, 0, 0, nil, nil
+			one.Again = f.Again || count > 1
 			later := dice.Unit(chance.Roll{Purpose: chance.ForJitter, Count: count}) * float64(f.Jitter)
 			one.At = at + time.Duration(later).Truncate(time.Millisecond)
 			if one.Seed == 0 || f.Every > 0 {

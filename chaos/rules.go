@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"slices"
+	"time"
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -61,7 +62,15 @@ func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 		}
 		hit := true
 		if fate, hit = x.shape(p, fate, begun); hit {
-			x.shared.hit(1, p.At)
+			late := time.Duration(0)
+			for _, d := range fate[begun:] {
+				late = max(late, d)
+			}
+			x.shared.acts(p.At, p.At+int64(late))
+			x.shared.hits.Add(1) // after acts: see Seen
+		}
+		if x.Nth > 0 { // it has hit what it was to hit
+			x.shared.heal(p.At)
 		}
 	}
 	return fate

@@ -113,12 +113,18 @@ const (
 // seeks notes that a fault has looked for a leader in vain.
 func (d *Driver) seeks(f *fault) { f.sought = cmp.Or(f.sought, d.cluster.Now()) }
 
-// triedLater puts off a fault if err says that no server leads now, and reports whether it did.
+// errRestartsLate says that a fault waits until a node that it is to hit is up again.
+var errRestartsLate = errors.New("a node restarts later than planned")
+
+// triedLater puts off a fault if err says that no server leads now, or that a node restarts late. It reports
+// whether it did.
 func (d *Driver) triedLater(f *fault, err error) bool {
-	if !errors.Is(err, effect.ErrNobodyLeads) {
+	switch {
+	case errors.Is(err, effect.ErrNobodyLeads):
+		d.seeks(f)
+	case err != errRestartsLate:
 		return false
 	}
-	d.seeks(f)
 	at := d.cluster.Now() + lookAgain
 	f.shared.begin(at, d.end(f, at))
 	return true

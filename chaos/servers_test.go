@@ -3,6 +3,8 @@ package chaos
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -42,11 +44,11 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 			"began 1 at 3 nodes, servers [2]", "relieve 1", "healed 1"},
 		"drop-answer: 1, nth: 3, close: true": {
 			"strain 1 on 1-server 0, 1-server 1, 1-server 2: close: answer 3", "began 1 at 1 nodes",
-			"relieve 1", "healed 1 with 2, the first at 1.7s"},
+			"healed 1 with 2, the first at 1.01s", "relieve 1"},
 	} {
 		d, c := staged(t, text+", at: 1s")
 		if c.leader = 2; strings.HasPrefix(text, "drop-answer") {
-			c.lost = port.Lost{Answers: 2, Ago: 300 * time.Millisecond}
+			c.lost = port.Lost{Answers: 2, First: 1010 * time.Millisecond, Last: 1020 * time.Millisecond}
 		}
 		if got := c.until(t, d, 999*time.Millisecond); len(got) > 0 {
 			t.Errorf("%s: before its time: %q", text, got)
@@ -71,6 +73,34 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 	}
 }
 
+// A fault of answers ends with the last answer that is lost, and its clients may reconnect after that. To a
+// client that does not lose its answer, it ends with the run. Connections stay silent until then.
+func TestAFaultOfAnswersEndsWithTheLast(t *testing.T) {
+	for _, all := range []bool{true, false} {
+		d, c := staged(t, "drop-answer: 0-1, nth: 2, at: 1s")
+		c.lost = port.Lost{Answers: 1, First: 1200 * time.Millisecond, Last: 1200 * time.Millisecond}
+		if c.until(t, d, 1300*time.Millisecond); len(c.ended) > 0 || !d.Pending(true) {
+			t.Fatal("it is over before both have lost an answer")
+		}
+		want := port.FaultEvent{Number: 1, At: 2_500_000_000, Healed: true, Hits: 1, HitAt: 1_200_000_000,
+			Until: 11_200_000_000}
+		if all {
+			c.lost.Answers, c.lost.Last = 2, 1400*time.Millisecond
+			want.At, want.Hits, want.Until = 1_400_000_000, 2, 11_400_000_000
+		}
+		c.until(t, d, 2500*time.Millisecond)
+		if over := len(c.ended) > 0; over != all || d.Pending(true) == all || len(d.InForce()) != 1 {
+			t.Errorf("both have lost an answer: %v; it is over: %v, in force is %v", all, over, d.InForce())
+		}
+		if err := d.End(); err != nil || !slices.Equal(c.told(), []string{"relieve 1"}) == all {
+			t.Errorf("at the end, %v", err)
+		}
+		if !reflect.DeepEqual(c.ended, []port.FaultEvent{want}) || len(d.InForce()) > 0 {
+			t.Errorf("it ends as %+v, and not as %+v", c.ended, want)
+		}
+	}
+}
+
 // A fault of connections that waits for a holder or a waiter hits that client's connections to servers.
 func TestTheHolderIsCutOffFromServers(t *testing.T) {
 	d, c := staged(t, "cut: holder/servers, close: true, at: 1s, for: 1s", "drop-answer: waiter, nth: 2, at: 1s")
@@ -83,6 +113,21 @@ func TestTheHolderIsCutOffFromServers(t *testing.T) {
 		"strain 2 on 3-server 0, 3-server 1, 3-server 2: answer 2", "began 2 at 1 nodes"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it did %q", got)
+	}
+}
+
+// The target all means all nodes: clients and servers of an algorithm, but not servers of a service.
+func TestAllAreAllNodes(t *testing.T) {
+	for text, does := range map[string]string{"pause: all": "pause", "kill: all": "kill"} {
+		var want []string
+		d, c := staged(t, text+", at: 1s, for: 500ms")
+		for id := range len(d.state.leaders) + 1 { // the clients, and the server of their algorithm
+			want = append(want, fmt.Sprint(does, " ", id))
+		}
+		want = append(want, fmt.Sprintf("began 1 at %d nodes", len(want)))
+		if got := c.until(t, d, 1100*time.Millisecond); !slices.Equal(got, want) {
+			t.Errorf("%s: it did %q, and not %q", text, got, want)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ type faultState struct {
 	to    atomic.Int64  // time at which it is in force no longer
 	hits  atomic.Uint64 // how many messages the fault has hit
 	hitAt atomic.Int64  // when it hit the first of them
-	_     [1]uint64     // pads the state to a cache line
+	until atomic.Int64  // when the last message that the fault has hit arrives, or was lost; 0: it has hit none
 }
 
 // first stands for time 0, the beginning of the run, since 0 means not yet.
@@ -114,14 +114,18 @@ func (s *faultState) reset() {
 	s.to.Store(0)
 	s.hits.Store(0)
 	s.hitAt.Store(0)
+	s.until.Store(0)
 }
 
-// hit notes that the fault has hit messages, the first of them at a time.
-func (s *faultState) hit(messages uint64, at int64) {
-	if messages > 0 && s.hitAt.Load() == 0 {
-		s.hitAt.CompareAndSwap(0, max(first, at))
+// acts notes that a message that the fault has hit at one time arrives, or was lost, at another.
+func (s *faultState) acts(hit, at int64) {
+	hit = max(first, hit)
+	for before := s.hitAt.Load(); (before == 0 || hit < before) && !s.hitAt.CompareAndSwap(before, hit); {
+		before = s.hitAt.Load()
 	}
-	s.hits.Add(messages)
+	for before := s.until.Load(); at > before && !s.until.CompareAndSwap(before, at); {
+		before = s.until.Load()
+	}
 }
 
 // begin puts the fault in force from one time until another.
@@ -288,15 +292,16 @@ func (b *SharedState) Follow(text []byte) error {
 	return nil
 }
 
-// Seen encodes what the nodes wrote to a mirror, for Gather: how many messages each fault has hit and when
-// the first, and which nodes lead.
+// Seen encodes what the nodes wrote to a mirror, for Gather: how many messages each fault has hit, when the
+// first, when the last of them arrives, and which nodes lead.
 func (b *SharedState) Seen() (text []byte) {
 	add := func(x uint64) { text = binary.AppendVarint(text, int64(x)) }
 	for i := range b.faults {
-		if hits := b.faults[i].hits.Load(); hits > 0 {
+		if hits := b.faults[i].hits.Load(); hits > 0 { // so it has noted the first hit
 			add(uint64(i) + 1)
 			add(hits)
 			add(uint64(b.faults[i].hitAt.Load()))
+			add(uint64(b.faults[i].until.Load()))
 		}
 	}
 	add(0)
@@ -314,18 +319,15 @@ func (b *SharedState) Seen() (text []byte) {
 // Gather updates the state from the texts of Seen of all mirrors.
 func (b *SharedState) Gather(seen [][]byte) error {
 	hits, leaders := make([]uint64, len(b.faults)), make([][2]uint64, len(b.leaders))
-	hitAt := make([]int64, len(b.faults))
 	for _, text := range seen {
 		r := varints{text: text}
 		for i := r.next(); i != 0; i = r.next() {
-			count, at := r.next(), r.next()
+			count, hitAt, until := r.next(), r.next(), r.next()
 			if r.wrong || i < 1 || i > int64(len(hits)) {
 				return errMirror
 			}
 			hits[i-1] += uint64(count)
-			if at != 0 && (hitAt[i-1] == 0 || at < hitAt[i-1]) {
-				hitAt[i-1] = at
-			}
+			b.faults[i-1].acts(hitAt, until)
 		}
 		for i := r.next(); i != 0; i = r.next() {
 			turn, term := r.next(), r.next()
@@ -340,7 +342,6 @@ func (b *SharedState) Gather(seen [][]byte) error {
 	}
 	for i, count := range hits {
 		b.faults[i].hits.Store(count)
-		b.faults[i].hitAt.Store(hitAt[i])
 	}
 	for id, l := range leaders {
 		b.leaders[id].term.Store(l[1])

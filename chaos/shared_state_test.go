@@ -31,15 +31,18 @@ func TestMirrors(t *testing.T) {
 			t.Errorf("it is in force from %d to %d", f.from.Load(), f.to.Load())
 		}
 	}
-	a.faults[2].hit(3, 12)
-	b.faults[2].hit(1, 11)
-	b.faults[2].hit(3, 13)
+	a.faults[2].hits.Add(3)
+	a.faults[2].acts(5, 9)
+	b.faults[2].hits.Add(4)
+	b.faults[2].acts(4, 7)
+	b.faults[2].acts(6, 6)
 	a.lead(1, 7, 1000)
 	b.lead(2, 7, 999) // declared earlier than leader 1, which this host has not seen
 	sync()
-	hits, at := driver.faults[2].hits.Load(), driver.faults[2].hitAt.Load()
-	if hits != 7 || at != 11 || driver.leads(up) != 1 {
-		t.Errorf("%d hits, the first at %d, and node %d leads", hits, at, driver.leads(up))
+	if of := &driver.faults[2]; of.hits.Load() != 7 || of.hitAt.Load() != 4 || of.until.Load() != 9 ||
+		driver.leads(up) != 1 {
+		t.Errorf("%d hits from %d until %d, and node %d leads", of.hits.Load(), of.hitAt.Load(), of.until.Load(),
+			driver.leads(up))
 	}
 	driver.follow(1) // it is about to come up again
 	sync()

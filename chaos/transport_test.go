@@ -153,14 +153,15 @@ func TestFaultsOfOneBrokerHoldOneAtATime(t *testing.T) {
 // A stageOf is a cluster that writes down what is done to it.
 type stageOf struct {
 	broke []nodes.Assumption // by the faults that began
+	ended []port.FaultEvent
 	now   int64
 	away  bool
 	down  map[port.Member]bool
 	did   []string
 
-	leader int   // of servers; -1: none
-	silent error // error of the search for the leading server
-	lost   port.Lost
+	leader int       // of servers; -1: none
+	silent error     // error of the search for the leading server
+	lost   port.Lost // but at which times, and not how long ago
 }
 
 func (s *stageOf) do(format string, args ...any) error {
@@ -226,8 +227,11 @@ func (s *stageOf) Strain(number int, x port.Strain) error {
 	return s.do("%s", text)
 }
 
-func (s *stageOf) Relieve(number int) (port.Lost, error) {
-	return s.lost, s.do("relieve %d", number)
+func (s *stageOf) Relieve(number int) error { return s.do("relieve %d", number) }
+
+func (s *stageOf) Lost(int) (port.Lost, error) {
+	return port.Lost{Answers: s.lost.Answers, First: time.Duration(s.now) - s.lost.First,
+		Last: time.Duration(s.now) - s.lost.Last}, nil
 }
 
 func (s *stageOf) Find(r port.Relation, to port.Member) ([]port.Member, error) {
@@ -243,6 +247,9 @@ func (s *stageOf) Find(r port.Relation, to port.Member) ([]port.Member, error) {
 }
 
 func (s *stageOf) Record(e port.FaultEvent) error {
+	if e.Healed {
+		s.ended = append(s.ended, e)
+	}
 	switch {
 	case e.Healed && e.Hits > 0:
 		return s.do("healed %d with %d, the first at %v", e.Number, e.Hits, time.Duration(e.HitAt))

@@ -491,8 +491,9 @@ type required struct {
 
 // add adds the flag --require.
 func (r *required) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of each trial, as in "+
-		"'wait_us_p99<50ms'; if it fails, the exit status is 1; may be given several times")
+	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of each trial or "+
+		"fault, as in 'wait_us_p99<50ms' or 'next_entry_s<2s'; if it fails, the exit status is 1; may be "+
+		"given several times")
 }
 
 // parse reads the conditions that --require was given.
@@ -516,11 +517,12 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 	}
 	colors := terminal.PaletteFor(out)
 	var rows []results.Row
+	var faults []results.FaultRow
 	for _, t := range r.Trials {
-		rows = append(rows, t.Row)
+		rows, faults = append(rows, t.Row), append(faults, t.Faults...)
 	}
 	for _, one := range c.required.all {
-		outcome, says := one.Judge(rows)
+		outcome, says := one.Judge(rows, faults)
 		title, color := "MET", terminal.Green
 		switch outcome {
 		case check.Violated:

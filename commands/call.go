@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -36,7 +38,7 @@ type app struct {
 	stdin          io.Reader
 	args           []string // arguments of the command
 	status         int      // exit status if there is no error
-	diskFull       bool     // something could not be stored
+	unwritten      bool     // something could not be stored
 	manual         bool     // commands print their whole help
 
 	document io.Writer // standard output, if --json asks for rows of a table; nil: no JSON is asked for
@@ -102,8 +104,16 @@ func (a *app) tellDryRun(runs int, takes time.Duration) error {
 	return nil
 }
 
-// checkDisk notes an error of a full disk, which decides the exit status even if the command goes on.
-func (a *app) checkDisk(err error) { a.diskFull = a.diskFull || results.IsFull(err) }
+// checkDisk notes an error of writing results, which decides the exit status even if the command goes on.
+func (a *app) checkDisk(err error) { a.unwritten = a.unwritten || results.Unwritable(err) }
+
+// unstored returns the error that has ended a study early, unless the user has interrupted it.
+func unstored(ended error) error {
+	if ended == nil || errors.Is(ended, context.Canceled) {
+		return nil
+	}
+	return failure{ended, unwritten}
+}
 
 // A failure is an error that the user did not cause, with its exit status.
 type failure struct {

@@ -168,6 +168,9 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
 	results, interrupted := c.Run(ctx)
 	bar.clear()
+	if err := unstored(interrupted); err != nil {
+		return err
+	}
 	wrong := 0
 	for _, real := range []bool{false, true} {
 		var some []*study.Result
@@ -185,8 +188,11 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 		interrupted = ctx.Err()
 	}
 	if interrupted == nil && c.compared > 0 {
-		wrong += c.compareRuns(ctx, a)
-		interrupted = ctx.Err()
+		var differ int
+		if differ, interrupted = c.compareRuns(ctx, a); unstored(interrupted) != nil {
+			return unstored(interrupted)
+		}
+		wrong += differ
 	}
 	if interrupted != nil {
 		fmt.Fprintf(a.trouble(), "interrupted: %s of %d plans were carried out\n",
@@ -289,11 +295,14 @@ func (c *chaosCall) calmRuns(ctx context.Context, a *app) (wrong int) {
 	return wrong
 }
 
-// compareRuns compares real runs with simulated ones, and returns how many differ.
-func (c *chaosCall) compareRuns(ctx context.Context, a *app) (wrong int) {
+// compareRuns compares real runs with simulated ones, and returns how many differ, and why it ended early.
+func (c *chaosCall) compareRuns(ctx context.Context, a *app) (wrong int, ended error) {
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "comparison")
-	all := c.Compare(ctx, c.compared)
+	all, ended := c.Compare(ctx, c.compared)
 	bar.clear()
+	if unstored(ended) != nil {
+		return 0, ended
+	}
 	for _, r := range all {
 		if r.Wrong != "" {
 			wrong++
@@ -311,7 +320,7 @@ func (c *chaosCall) compareRuns(ctx context.Context, a *app) (wrong int) {
 		}
 	}
 	fmt.Fprintln(a.stdout)
-	return wrong
+	return wrong, ended
 }
 
 // printTallies prints a line for each algorithm, in a table for each problem.
@@ -477,8 +486,8 @@ func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	}
 	interrupted := h.Run(ctx)
 	bar.clear()
-	if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
-		return failure{interrupted, unwritten}
+	if err := unstored(interrupted); err != nil {
+		return err
 	}
 	if c.json {
 		all := []*study.Hunted{}

@@ -1,19 +1,20 @@
 package commands
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
-	"turnstile/internal/figure"
+	"turnstile/bench/compare"
+	"turnstile/bench/runs"
 	"turnstile/internal/format"
-	"turnstile/internal/stats"
 	"turnstile/nodes/row"
+	"turnstile/results"
 )
 
 const algorithmsPage = "../docs/algorithms.md"
@@ -42,17 +43,22 @@ var (
 
 // TestChoiceTable wants the tables "which do I take?" to say what rows and published sets say.
 func TestChoiceTable(t *testing.T) {
-	runs := records(t, published+"/simulated/runs.csv")
+	simulated := results.OpenTable(published, "simulated")
+	trials, err := runs.TableTrials(catalog.Table{}, simulated)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var table strings.Builder
 	table.WriteString("| you need | take | measured or shown by |\n|---|---|---|\n")
 	line := func(need, take, by string) { fmt.Fprintf(&table, "| %s | %s | %s |\n", need, take, by) }
 	line("fewest messages per entry, clients always request",
-		best(runs, "saturated", "messages_per_entry", false), "messages per entry, 64 nodes, saturated")
-	line("fewest messages per entry, clients seldom request", best(runs, "open", "messages_per_entry", false),
-		"messages per entry, 64 nodes, 100 requests/s in all")
-	line("most entries per second over a network", best(runs, "saturated", "entries_per_s", true),
+		best(trials, "saturated", results.AllMessagesPerEntry),
+		"messages per entry with heartbeats, 64 nodes, saturated")
+	line("fewest messages per entry, clients seldom request", best(trials, "open", results.AllMessagesPerEntry),
+		"messages per entry with heartbeats, 64 nodes, 100 requests/s in all")
+	line("most entries per second over a network", best(trials, "saturated", results.EntriesPerS),
 		"entries/s, 64 nodes, latency 0.8 to 1.2 ms, hold 100 µs")
-	line("shortest wait, clients seldom request", best(runs, "open", "wait_us_p50", false),
+	line("shortest wait, clients seldom request", best(trials, "open", results.WaitUSP50),
 		"median wait, 64 nodes, 100 requests/s in all")
 	for _, n := range survivals {
 		line(n.says, survivors(mutex.Table, n.plans), "plans "+inCode(n.plans))
@@ -77,39 +83,41 @@ func TestChoiceTable(t *testing.T) {
 	wantTable(t, algorithmsPage, "which scheme", table.String())
 }
 
-// best returns the three algorithms with the best median of a figure, of 64 nodes under a load. Algorithms
-// that serve several units are left out, since they let several clients in at once.
-func best(runs []map[string]string, load, column string, most bool) string {
-	figures := map[string][]float64{}
-	for _, r := range runs {
-		x, err := strconv.ParseFloat(r[column], 64)
-		if r["load"] == load && r["nodes"] == "64" && r["units"] == "1" && r["verdict"] == "valid" && err == nil {
-			figures[r["algorithm"]] = append(figures[r["algorithm"]], x)
+// best returns the algorithms of the first three places by a figure, of 64 nodes under a load, with their
+// medians. Algorithms that no test tells apart share a place. Algorithms that serve several units are left
+// out, since they let several clients in at once.
+func best(trials []compare.Trial, load string, by results.Column) string {
+	of := map[string][]compare.Trial{}
+	for _, t := range trials {
+		if t.Text("load") == load && t.Nodes == 64 && t.Text("units") == "1" {
+			of[t.Algorithm] = append(of[t.Algorithm], t)
 		}
 	}
-	type ranked struct {
-		name   string
-		median float64
+	var groups []*compare.Group
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		groups = append(groups, compare.GroupOf(name, of[name]))
 	}
-	var all []ranked
-	for name, of := range figures {
-		all = append(all, ranked{name, stats.Median(of).Value})
+	text := format.Hundredths
+	if results.TimeUnit(by) > 0 {
+		text = format.Micros
+	} else if by == results.EntriesPerS {
+		text = format.Rate
 	}
-	slices.SortFunc(all, func(a, b ranked) int {
-		if most {
-			a, b = b, a
+	places, words := compare.Rank(by, groups), []string{}
+	for from := 0; from < 3; {
+		to := from
+		var names []string
+		for ; to < len(places) && places[to].Rank == places[from].Rank; to++ {
+			names = append(names, places[to].Name)
 		}
-		return cmp.Or(cmp.Compare(a.median, b.median), strings.Compare(a.name, b.name))
-	})
-	var words []string
-	for _, r := range all[:3] {
-		text := format.Rate(figure.Number(r.median))
-		if strings.HasSuffix(column, "_us_p50") {
-			text = format.Micros(figure.Number(r.median))
+		least, most := text(places[from].Median), text(places[to-1].Median)
+		if least != most {
+			least += " to " + most
 		}
-		words = append(words, fmt.Sprintf("`%s` (%s)", r.name, text))
+		words = append(words, fmt.Sprintf("%s (%s)", inCode(names), least))
+		from = to
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, "; ")
 }
 
 // survivors returns the sound rows that recover from all plans that hit them, if any plan hits them.

@@ -75,7 +75,8 @@ figures are the same each time, and some with processes. Figures are compared wi
 named claim the command prints what the text says, what was observed, and the lines of output on which the
 verdict rests.
 
-Exit status: 0 all claims are as said, 1 one is not, 2 no claim was shown or interrupted, 64 bad usage.`
+Exit status: 0 no claim is other than said, 1 one is, 2 no claim was shown in full or interrupted,
+64 bad usage.`
 
 const claimsExample = `  orchestrator claims
   orchestrator claims J6
@@ -219,31 +220,36 @@ func runClaims(ctx context.Context, a *app, chosen []*claim) error {
 		a.status = check.Inconclusive.ExitCode()
 	}
 	if len(chosen) > 1 {
-		fmt.Fprintf(a.stdout, "%d of %d claims as said, %d NOT AS SAID, %d not shown by a run; it took %v\n",
+		fmt.Fprintf(a.stdout,
+			"%d of %d claims as said, %d NOT AS SAID, %d not shown by runs, or in part; it took %v\n",
 			count[check.Valid], len(chosen), count[check.Violated], count[check.Inconclusive],
 			time.Since(begun).Round(100*time.Millisecond))
 	}
 	return nil
 }
 
-// run makes the runs of a claim, and returns its outcome with a text. It is Valid if the runs print what they
-// have to print, Violated if one does not, and Inconclusive if no run could be made.
+// run makes the runs of a claim, and returns its outcome with a text. It is Valid if all runs print what they
+// have to print, Violated if one does not, and Inconclusive if there is no run or one shows nothing.
 func (c *claim) run(ctx context.Context, p program, folder string) (outcome check.Outcome, text string) {
 	calls, verdict, seen := "", c.Verdict, c.Seen
-	outcome = check.Inconclusive
+	count := map[check.Outcome]int{}
 	for i := 0; i < len(c.Runs) && ctx.Err() == nil; i++ {
 		of, lines := c.Runs[i].run(ctx, p, folder)
-		if outcome != check.Violated && of != check.Inconclusive {
-			outcome = of
-		}
+		count[of]++
 		calls += fmt.Sprintf("  $ %s%s\n      %s\n", terminal.Invoked(),
 			strings.TrimPrefix(c.Runs[i].Command, "orchestrator"), strings.Join(lines, "\n      "))
 	}
-	switch {
-	case outcome == check.Violated:
-		verdict, seen = "NOT AS SAID", ""
-	case outcome == check.Inconclusive && len(c.Runs) > 0:
-		verdict, seen = "not shown here, since none of its calls could be made", ""
+	outcome = check.Inconclusive
+	switch shown := count[check.Valid]; {
+	case count[check.Violated] > 0:
+		outcome, verdict, seen = check.Violated, "NOT AS SAID", ""
+	case len(c.Runs) == 0: // its tests show it
+	case shown == len(c.Runs):
+		outcome = check.Valid
+	case shown == 0:
+		verdict, seen = "not shown here, since none of its calls shows anything", ""
+	default:
+		verdict, seen = fmt.Sprintf("shown in part here, by %d of its %d calls", shown, len(c.Runs)), ""
 	}
 	text = labelled(c.ID, c.Says) + labelled("  the text says", c.Text) + labelled("  verdict", verdict) + calls
 	for _, t := range c.Tests {
@@ -280,6 +286,20 @@ func shellWords(command string) (words []string) {
 	return words
 }
 
+// showsNothing reports whether a call with this exit status says nothing of its claim: its server is not
+// installed or did not come up, the disk was full, or the machine was too busy for its processes.
+func (r *claimRun) showsNothing(status int, processes bool) bool {
+	switch status {
+	case r.Status:
+		return false
+	case usage:
+		return r.Needs != ""
+	case check.Inconclusive.ExitCode(), check.Overloaded.ExitCode():
+		return processes
+	}
+	return status == unreached || status == unwritten
+}
+
 // run makes a run within this process, and returns the printed lines that r expects, or all lines with what
 // is wrong. Only the command line sets its flags. Its results go to the folder.
 func (r *claimRun) run(ctx context.Context, p program, folder string) (outcome check.Outcome,
@@ -292,12 +312,10 @@ func (r *claimRun) run(ctx context.Context, p program, folder string) (outcome c
 	var out bytes.Buffer
 	status := run(context.WithValue(ctx, alone{}, true), p, args, &out, &out)
 	printed := strings.Split(strings.TrimSpace(out.String()), "\n")
-	undecided := status == check.Inconclusive.ExitCode() || status == check.Overloaded.ExitCode()
-	switch {
-	case r.Needs != "" && status == usage, // the server that the run needs is not installed
-		processes && undecided && status != r.Status: // the machine is too busy
+	if r.showsNothing(status, processes) {
 		return check.Inconclusive, append([]string{"shows nothing:"}, printed...)
-	case status != r.Status:
+	}
+	if status != r.Status {
 		wrong := fmt.Sprintf("NOT AS SAID: the exit status is %d, and the claim expects %d:", status, r.Status)
 		return check.Violated, append([]string{wrong}, printed...)
 	}

@@ -41,9 +41,9 @@ in all other settings; otherwise they are refused, and the setting is named.
 
 A and B are the path of a folder, set/run, the name of a run or set, or latest.
 
-Exit status: 0 compared, 1 --fail-above found a worse figure, or a violated trial outside the baseline, 2 no
-trials could be read or it is not known whether a figure is worse, 64 bad usage or groups that cannot be
-compared, 74 if the output could not be written.`
+Exit status: 0 compared, 1 --fail-above found a worse figure, a violated trial outside the baseline, or more
+trials that are not valid than in the baseline, 2 no trials could be read or it is not known whether a
+figure is worse, 64 bad usage or groups that cannot be compared, 74 if the output could not be written.`
 
 const compareExample = `  orchestrator compare lan --by algorithm --against ricart-agrawala
   orchestrator compare lan --by nodes --where algorithm:maekawa --metric messages_per_entry,wait_us_p99

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"turnstile/bench/compare"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/nodes/workload"
@@ -49,7 +50,7 @@ func (k known) completeFlags(cmd *cobra.Command, table []*spec) {
 		})
 	cmd.RegisterFlagCompletionFunc("detector", k.completeDetector)
 	cmd.RegisterFlagCompletionFunc("elect", k.completeScheme)
-	completeWith(cmd, "require", results.FigureColumns())
+	completeWith(cmd, "require", compare.RequiredColumns())
 	k.completeOptions(cmd)
 	completeFaults(cmd)
 }

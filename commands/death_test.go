@@ -317,6 +317,52 @@ func TestPausedProcessesConvictNobody(t *testing.T) {
 	}
 }
 
+// A run of a sweep whose node was killed is told with its reason, and is made again by the same call. The
+// status is that of the whole set.
+func TestSweepMakesFailedRunsAgain(t *testing.T) {
+	dir := t.TempDir()
+	sweep := func(kill bool) (status int, says string) {
+		cmd := orchestrator(t, dir, "sweep", "--algo", "ring", "-n", "2", "--trials", "2", "--duration", "500ms",
+			"--no-progress")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for kill && cmd.ProcessState == nil {
+			if !within(limit, func() bool {
+				logs, _ := filepath.Glob(filepath.Join(dir, "results", "sweep", "*", "trial-1", "node-*.log"))
+				return len(logs) == 2
+			}) {
+				t.Fatal("no run begins")
+			}
+			for _, pid := range children(cmd.Process.Pid) {
+				if strings.Contains(commandLine(pid), "node") && kill {
+					kill = syscall.Kill(pid, syscall.SIGKILL) != nil
+				}
+			}
+		}
+		cmd.Wait()
+		return cmd.ProcessState.ExitCode(), out.String()
+	}
+	for i, x := range []struct {
+		status int
+		says   []string
+	}{
+		{2, []string{"a run of token-ring with -n 2 could not be made, and the same command makes it again: node ",
+			" ended on its own at ", "signal: killed", "2 runs: 1 could not be made, 1 valid."}},
+		{0, []string{"1 run: 1 valid."}},
+		{0, []string{"0 runs: the set has them all."}},
+	} {
+		status, says := sweep(i == 0)
+		for _, want := range x.says {
+			if status != x.status || !strings.Contains(says, want) {
+				t.Errorf("call %d: status %d, and it is to be %d and to say %q:\n%s", i, status, x.status, want, says)
+			}
+		}
+	}
+}
+
 // children returns the processes that process parent has started, in the order in which they began.
 func children(parent int) (pids []int) {
 	entries, _ := os.ReadDir("/proc")

@@ -441,7 +441,7 @@ func TestCoverage(t *testing.T) {
 	for _, text := range []struct {
 		letter string
 		claims int
-	}{{"J", 40}, {"T", 23}, {"L", 27}, {"K", 17}, {"G", 20}} {
+	}{{"J", 40}, {"T", 23}, {"L", 28}, {"K", 17}, {"G", 20}} {
 		for n := range text.claims {
 			ids = append(ids, fmt.Sprint(text.letter, n+1))
 		}
@@ -599,33 +599,62 @@ func TestClaimsAreAsSaid(t *testing.T) {
 	}
 }
 
-// A claim is as said, or it is not, or it cannot be shown here.
+// A claim is as said, or it is not, or its calls show it in part or not at all.
 func TestOutcomesOfClaims(t *testing.T) {
 	const lists = "orchestrator list lamport"
 	const promises = "safety rests on FIFO links, no amnesia\nprogress rests on..."
+	asSaid := claimRun{Command: lists, Prints: promises}
+	unmet := claimRun{Command: "orchestrator bench --service etcd", Needs: "etcd", Prints: "VALID..."}
 	for _, test := range []struct {
 		name    string
-		run     claimRun
+		runs    []claimRun
 		outcome check.Outcome
 		prints  string
 	}{
-		{"as said", claimRun{Command: lists, Prints: promises}, check.Valid, "verdict        holds\n"},
-		{"another status", claimRun{Command: lists, Status: 1, Prints: promises}, check.Violated,
+		{"as said", []claimRun{asSaid}, check.Valid, "verdict        holds\n"},
+		{"another status", []claimRun{{Command: lists, Status: 1, Prints: promises}}, check.Violated,
 			"NOT AS SAID: the exit status is 0, and the claim expects 1"},
-		{"no such line", claimRun{Command: lists, Prints: "safety rests on"}, check.Violated,
+		{"no such line", []claimRun{{Command: lists, Prints: "safety rests on"}}, check.Violated,
 			`NOT AS SAID: it does not print the line "safety rests on"`},
-		{"another order", claimRun{Command: lists, Prints: "progress rests on...\nsafety rests on..."},
+		{"another order", []claimRun{{Command: lists, Prints: "progress rests on...\nsafety rests on..."}},
 			check.Violated, `NOT AS SAID: it does not print the line "safety rests on..."`},
-		{"no server", claimRun{Command: "orchestrator bench --service etcd", Needs: "etcd", Prints: "VALID..."},
-			check.Inconclusive, "verdict        not shown here"},
+		{"no server", []claimRun{unmet}, check.Inconclusive,
+			"verdict        not shown here, since none of its calls shows anything\n"},
+		{"one of two without its server", []claimRun{asSaid, unmet}, check.Inconclusive,
+			"verdict        shown in part here, by 1 of its 2 calls\n"},
+		{"no server, and another call goes wrong", []claimRun{unmet, {Command: lists, Prints: "safety"}},
+			check.Violated, "verdict        NOT AS SAID\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := claim{ID: "J1", Verdict: "holds", Seen: "it was so", Runs: []claimRun{test.run}}
+			c := claim{ID: "J1", Verdict: "holds", Seen: "it was so", Runs: test.runs}
 			outcome, text := c.run(t.Context(), program{}, t.TempDir())
 			if outcome != test.outcome || !strings.Contains(text, test.prints) ||
 				strings.Contains(text, "it was so") != (outcome == check.Valid) {
 				t.Errorf("%v, want %v and %q:\n%s", outcome, test.outcome, test.prints, text)
 			}
 		})
+	}
+}
+
+// A call shows nothing if its server or the machine did not allow it to.
+func TestCallsThatShowNothing(t *testing.T) {
+	for _, test := range []struct {
+		status    int
+		needs     string
+		processes bool
+		nothing   bool
+	}{
+		{0, "etcd", true, false}, {1, "etcd", true, false},
+		{2, "zookeeper", true, true}, {3, "", true, true}, {2, "", false, false},
+		{usage, "etcd", true, true}, {usage, "", true, false},
+		{unreached, "zookeeper", true, true}, {unwritten, "", false, true},
+	} {
+		r := claimRun{Needs: test.needs}
+		if got := r.showsNothing(test.status, test.processes); got != test.nothing {
+			t.Errorf("%+v: shows nothing: %v", test, got)
+		}
+	}
+	if r := (claimRun{Status: check.Inconclusive.ExitCode()}); r.showsNothing(r.Status, true) {
+		t.Error("a status that a claim expects shows nothing")
 	}
 }

@@ -66,7 +66,7 @@ func rowsNamed(names []string, find func(string) (*spec, error), all []*spec) (r
 func (a *app) follow(e *study.Experiment, off bool, takes time.Duration, name string) *bar {
 	bar, wrong := a.newBar(off, takes), 0
 	e.Progress = func(done, all int, r *study.Result) {
-		if a.checkDisk(r.Err); r.Wrong != "" {
+		if r.Wrong != "" {
 			wrong++
 		}
 		if bar.due() || !r.Simulated {

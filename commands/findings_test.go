@@ -25,9 +25,9 @@ const findingsPage = "../docs/findings.md"
 //	[q10]: ../results/published/simulated/runs.csv "messages_per_entry where algorithm:raymond nodes:64"
 //
 // A query is a column, of which it takes the median, or "runs" or "cells", which are counted. "min C by D
-// where" and "max C by D where" are the least and the largest of the medians of each D, and "each C by D
-// where" says that all of them are the same. A condition is column:value or column:(a OR b), and a - before
-// it negates it; the value none is an empty cell.
+// where" and "max C by D where" are the least, rounded down, and the largest, rounded up, of the medians of
+// each D, and "each C by D where" says that all of them are the same. A condition is column:value or
+// column:(a OR b), and a - before it negates it; the value none is an empty cell.
 var (
 	links       = regexp.MustCompile(`\[([^\]]+)\]\[([^\]]+)\]`)
 	definitions = regexp.MustCompile(`(?m)^\[([^\]]+)\]: (\S+\.csv) "([^"]+)"\n`)
@@ -126,19 +126,19 @@ func asShown(text, table, query string) (string, error) {
 	}
 	slices.Sort(medians)
 	least, largest := medians[0], medians[len(medians)-1]
-	value := least
-	if of == "max" {
-		value = largest
+	if of != "min" && of != "max" && largest-least > 1e-9*largest {
+		return "", fmt.Errorf("not the same everywhere: from %v to %v", least, largest)
 	}
 	digits := 0
 	if _, decimals, has := strings.Cut(shown[2], "."); has {
 		digits = len(decimals)
 	}
-	show := func(v float64) string { return strconv.FormatFloat(v*scale(column, shown[3]), 'f', digits, 64) }
-	if of != "min" && of != "max" && show(least) != show(largest) {
-		return "", fmt.Errorf("not the same everywhere: from %v to %v", least, largest)
+	value := least
+	if of == "max" {
+		value = largest
 	}
-	is, space := show(value), ""
+	value = bound(of, value*scale(column, shown[3]), digits)
+	is, space := strconv.FormatFloat(value, 'f', digits, 64), ""
 	if factor > 0 {
 		return is + "(N-1)", nil
 	}
@@ -146,6 +146,20 @@ func asShown(text, table, query string) (string, error) {
 		space = " "
 	}
 	return is + space + shown[3], nil
+}
+
+// bound returns a value that, rounded to some digits, is no more than x if it is a minimum, and no less if it
+// is a maximum: the page says "or more" and "up to".
+func bound(of string, x float64, digits int) float64 {
+	step := math.Pow10(-digits)
+	least := math.Round(x/step) * step
+	switch off := least - x; {
+	case of == "min" && off > 1e-9*x:
+		return least - step
+	case of == "max" && off < -1e-9*x:
+		return least + step
+	}
+	return least
 }
 
 // scale returns what a value of a column is multiplied by, to be shown in a unit.

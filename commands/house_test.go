@@ -124,11 +124,11 @@ var layers = [][]string{
 	{"internal/selfbench"},
 	{"internal/terminal", "internal/broker", "internal/chance", "internal/yamlfile", "internal/format",
 		"internal/proc", "internal/stats"},
-	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
-		"internal/flaky", "internal/heap", "internal/input", "internal/jsonseq", "internal/mapped",
-		"internal/offset", "internal/plainjson", "internal/quickpipe", "internal/relay", "internal/size",
-		"internal/skew", "docs", "internal/mailbox", "internal/shared", "internal/soak", "internal/suggest",
-		"internal/times", "internal/unavailable", "internal/unit"},
+	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/disk", "internal/english",
+		"internal/figure", "internal/flaky", "internal/heap", "internal/input", "internal/jsonseq",
+		"internal/mapped", "internal/offset", "internal/plainjson", "internal/quickpipe", "internal/relay",
+		"internal/size", "internal/skew", "docs", "internal/mailbox", "internal/shared", "internal/soak",
+		"internal/suggest", "internal/times", "internal/unavailable", "internal/unit"},
 }
 
 // forTests is a package that tests alone import.

@@ -4,6 +4,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -326,8 +327,22 @@ var (
 	serviceSeed = flag.Uint64("service-kills-seed", 1, "what the moments of these kills are drawn from")
 )
 
-// serviceVictims are what is killed in turn.
-var serviceVictims = []string{"client", "node", "server", "supervisor", "guard", "orchestrator"}
+// serviceVictims are what is hit in turn, and by which signal.
+var serviceVictims = []struct {
+	who    string
+	signal syscall.Signal
+	says   string // what a run says that was under way and is inconclusive
+}{
+	{"client", syscall.SIGKILL, ""},
+	{"node", syscall.SIGKILL, ""},
+	{"server", syscall.SIGKILL, " ended on its own: signal: killed"},
+	{"supervisor", syscall.SIGKILL, ""},
+	{"guard", syscall.SIGKILL, ""},
+	{"orchestrator", syscall.SIGKILL, ""},
+	{"server", syscall.SIGTERM, " ended on its own: "},
+	{"server", syscall.SIGSTOP, " stands still: a signal that is not the run's has stopped it (SIGSTOP)"},
+	{"client", syscall.SIGSTOP, "it stands still: a signal that is not the run's has stopped it (SIGSTOP)"},
+}
 
 // killedServices are those whose runs are killed, with options.
 var killedServices = [][]string{{"nats-kv"}, {"redis"}, {"etcd", "members=3"}, {"zookeeper"}, {"postgres"},
@@ -340,7 +355,7 @@ func TestServiceKills(t *testing.T) {
 	services, count := killedServices[:1], soak.Pick(1, len(serviceVictims), 10*len(serviceVictims))
 	lengths := []time.Duration{3 * time.Second}
 	if *serviceKills > 0 {
-		services, count = killable(t), *serviceKills
+		services, count = startable(t, killedServices), *serviceKills
 		lengths = nil
 		for _, words := range services {
 			lengths = append(lengths, (&killing{T: t, words: words}).length())
@@ -349,27 +364,31 @@ func TestServiceKills(t *testing.T) {
 	for i := range count {
 		victim := serviceVictims[i%len(serviceVictims)]
 		at := i / len(serviceVictims) % len(services)
-		t.Run(fmt.Sprintf("%d/%s/%s", i, strings.Join(services[at], ","), victim), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d/%s/%s", i, strings.Join(services[at], ","), victim.who), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(*serviceSeed, uint64(i)))
-			k := &killing{T: t, words: services[at], victim: victim}
+			k := &killing{T: t, words: services[at], victim: victim.who, signal: victim.signal}
 			// Runs side by side take longer. If one was over, nothing was killed.
 			for moment := lengths[at] * time.Duration(r.IntN(1500)) / 1000; k.hit == 0; moment = moment * 3 / 4 {
 				k.run(moment)
 			}
 			wrong := k.judge()
-			t.Logf("%s %v after the start, %s: status %d, of verify %d", victim, k.after, k.phase, k.status, k.again)
+			if k.phase == "entering" && k.status == 2 && !strings.Contains(k.out.String(), victim.says) {
+				wrong = fmt.Sprintf("it does not say %q", victim.says)
+			}
+			t.Logf("%s %v %v after the start, %s: status %d, of verify %d", victim.who, victim.signal, k.after,
+				k.phase, k.status, k.again)
 			if wrong != "" {
 				t.Errorf("%s %v after the start: %s\nbench says (status %d):\n%s\nverify says (status %d):\n%s",
-					victim, k.after, wrong, k.status, &k.out, k.again, k.verified)
+					victim.who, k.after, wrong, k.status, &k.out, k.again, k.verified)
 			}
 		})
 	}
 }
 
-// killable returns the services that can be run here, and says which cannot.
-func killable(t *testing.T) (all [][]string) {
-	for _, words := range killedServices {
+// startable returns the services that can be run here, and says which cannot.
+func startable(t *testing.T, services [][]string) (all [][]string) {
+	for _, words := range services {
 		program := built(t, words[0])
 		why := "its program is not built"
 		if program != nil {
@@ -379,7 +398,7 @@ func killable(t *testing.T) (all [][]string) {
 			}
 		}
 		if why != "" {
-			fmt.Printf("NO RUN OF %s IS KILLED: %s\n", words[0], why)
+			fmt.Printf("NO RUN OF %s IS DISTURBED: %s\n", words[0], why)
 			continue
 		}
 		all = append(all, words)
@@ -391,13 +410,14 @@ func killable(t *testing.T) (all [][]string) {
 type killing struct {
 	*testing.T
 	words  []string // the service and its options
-	victim string   // empty: nothing is killed
+	victim string   // empty: nothing is hit
+	signal syscall.Signal
 
 	dir      string
 	cmd      *exec.Cmd
 	out      bytes.Buffer
 	after    time.Duration // from the start of the run to the kill
-	hit      int           // the process that was killed; 0: there was none yet
+	hit      int           // the process that was hit; 0: there was none yet
 	phase    string        // of the run then: starting, entering or ending
 	lasted   bool          // clients entered 300 ms after it
 	status   int           // of bench; -1: killed
@@ -407,8 +427,9 @@ type killing struct {
 	verified string
 }
 
-// start starts the run. Its processes know its folder as that of temporary files.
-func (k *killing) start() {
+// start starts a run of a duration. Its processes know a folder as that of temporary files; empty: that of
+// the run.
+func (k *killing) start(duration, temporary string) {
 	k.Helper()
 	dir, err := os.MkdirTemp("", "turnstile-kills-")
 	if err != nil {
@@ -419,7 +440,7 @@ func (k *killing) start() {
 	if err := os.Chmod(k.dir, 0o711); err != nil { // servers may run as another user
 		k.Fatal(err)
 	}
-	args := []string{"bench", "--service", k.words[0], "-n", "3", "--duration", "2s", "--warmup", "0s",
+	args := []string{"bench", "--service", k.words[0], "-n", "3", "--duration", duration, "--warmup", "0s",
 		"--patience", "500ms", "--hold", "1ms", "--no-progress"}
 	if len(k.words) > 1 {
 		args = append(args, "--with", strings.Join(k.words[1:], ","))
@@ -429,7 +450,7 @@ func (k *killing) start() {
 	if err != nil {
 		k.Fatal(err)
 	}
-	k.cmd.Env = append(k.cmd.Env, "TMPDIR="+k.dir, "PATH="+bin+":"+os.Getenv("PATH"))
+	k.cmd.Env = append(k.cmd.Env, "TMPDIR="+cmp.Or(temporary, k.dir), "PATH="+bin+":"+os.Getenv("PATH"))
 	k.out.Reset()
 	k.cmd.Stdout, k.cmd.Stderr = &k.out, &k.out
 	if err := k.cmd.Start(); err != nil {
@@ -440,7 +461,7 @@ func (k *killing) start() {
 // length returns how long the run lasts if nothing is killed.
 func (k *killing) length() time.Duration {
 	began := time.Now()
-	k.start()
+	k.start("2s", "")
 	if err := k.cmd.Wait(); err != nil {
 		k.Fatalf("%v is not valid though nothing is killed: %v\n%s", k.words, err, &k.out)
 	}
@@ -449,7 +470,7 @@ func (k *killing) length() time.Duration {
 
 // run makes the run, and kills the victim after a time, or as soon as there is one.
 func (k *killing) run(moment time.Duration) {
-	k.start()
+	k.start("2s", "")
 	began, ended := time.Now(), make(chan struct{})
 	go func() {
 		k.cmd.Wait()
@@ -487,11 +508,18 @@ func (k *killing) run(moment time.Duration) {
 	})
 }
 
-// kill kills the victim, and returns its process; 0: there is none now.
+// kill signals the victim, and returns its process; 0: there is none now. It waits with SIGSTOP until clients
+// have entered: a process that is stopped in its start is waited for.
 func (k *killing) kill() int {
+	switch {
+	case k.signal == syscall.SIGSTOP && k.entries() == 0:
+		return 0
+	case k.signal == syscall.SIGTERM && k.words[0] == "postgres":
+		k.signal = syscall.SIGINT // after SIGTERM it serves the connections that it has
+	}
 	own := k.cmd.Process.Pid
 	if k.victim == "orchestrator" {
-		return killPID(own)
+		return k.send(own)
 	}
 	for _, pid := range children(own) {
 		line := commandLine(pid)
@@ -501,12 +529,12 @@ func (k *killing) kill() int {
 		case k.victim == "node" && filepath.Base(words[0]) == "node",
 			k.victim == "supervisor" && strings.Contains(line, " up "+k.words[0]),
 			k.victim == "guard" && strings.HasPrefix(line, "/bin/sh -c read word"):
-			return killPID(pid)
+			return k.send(pid)
 		case k.victim == "client" && filepath.Base(words[0]) == "node",
 			k.victim == "server" && strings.Contains(line, " up "+k.words[0]):
 			for _, child := range children(pid) {
 				if of := commandLine(child); of != "" && of != line { // an equal line: a fork before its exec
-					return killPID(child)
+					return k.send(child)
 				}
 			}
 		}
@@ -514,9 +542,9 @@ func (k *killing) kill() int {
 	return 0
 }
 
-// killPID kills a process, and returns it; 0: it had ended.
-func killPID(pid int) int {
-	if _, state := parentOf(pid); state == "" || state == "Z" || syscall.Kill(pid, syscall.SIGKILL) != nil {
+// send signals a process, and returns it; 0: it had ended.
+func (k *killing) send(pid int) int {
+	if _, state := parentOf(pid); state == "" || state == "Z" || syscall.Kill(pid, k.signal) != nil {
 		return 0
 	}
 	return pid

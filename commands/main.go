@@ -134,7 +134,7 @@ func runTo(ctx context.Context, p program, args []string, stdout *output, stderr
 	a.checkDisk(err)
 	var f failure
 	switch {
-	case a.diskFull:
+	case a.unwritten:
 		return unwritten
 	case err == nil:
 		return a.status

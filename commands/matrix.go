@@ -208,6 +208,9 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	cells, interrupted := c.Make(ctx)
 	bar.clear()
+	if err := unstored(interrupted); err != nil {
+		return err
+	}
 	var rows []results.MatrixRow
 	for _, cell := range cells {
 		rows = append(rows, cell.Row(c.Real))
@@ -382,7 +385,6 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 	}
 	bar := a.newBarFrom(noProgress, firstLine(length.Low))
 	m.Progress = func(done, all int, r *study.Result) {
-		a.checkDisk(r.Err)
 		bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d", done, all))
 	}
 	runs, err := m.Make(ctx)
@@ -392,10 +394,7 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 			fmt.Fprintf(a.trouble(), "TROUBLE  %s: %v\n", r.Config.Options["service"], r.Err)
 		}
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return failure{err, unwritten}
-	}
-	return err
+	return cmp.Or(unstored(err), err)
 }
 
 // printMatrix prints a table of cells and a table of outcomes for each problem.

@@ -261,19 +261,25 @@ func TestForeignExamples(t *testing.T) {
 		status           int
 		says             string
 	}{
-		{"bench", "ra.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 0,
+		{"bench", "../docs/foreign/ra.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 0,
 			"no two were inside together"},
-		{"bench", "ra_broken.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 1,
+		{"bench", "../docs/foreign/ra_broken.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 1,
 			"were inside together"},
-		{"elect", "bully.py", []string{"-n", "3", "--duration", "300ms"}, 0, "all agreed on node 2"},
-		{"elect", "bully_broken.py", []string{"-n", "3", "--initiators", "lowest", "--duration", "1800ms"}, 1,
-			"two leaders"},
+		{"elect", "../docs/foreign/bully.py", []string{"-n", "3", "--duration", "300ms"}, 0,
+			"all agreed on node 2"},
+		{"elect", "../docs/foreign/bully_broken.py", []string{"-n", "3", "--initiators", "lowest", "--duration",
+			"1800ms"}, 1, "two leaders"},
+		{"elect", "testdata/alllead.py", []string{"-n", "3", "--duration", "2s"}, 1, "3 leaders"},
+		{"elect", "testdata/half_majority.py", []string{"-n", "4", "--duration", "3500ms", "--fault",
+			"cut: 0-1/2-3, at: 1500ms, for: 1s"}, 1, "though it had reached no majority"},
+		{"elect", "testdata/half_majority.py", []string{"-n", "3", "--duration", "3500ms", "--fault",
+			"cut: 0/1-2, at: 1500ms, for: 1s"}, 0, "all agreed"},
 	} {
 		if x.command == "elect" && soak.Pick(true, false, false) {
 			continue
 		}
 		dir := t.TempDir()
-		program := python(t, "../docs/foreign/"+x.program)
+		program := python(t, x.program)
 		status, says := ranForeign(t, dir, x.command, program, x.args...)
 		for range 2 { // on a busy machine a run may show nothing
 			if status == 2 {
@@ -284,7 +290,7 @@ func TestForeignExamples(t *testing.T) {
 		if status != x.status || !strings.Contains(says, x.says) || noise != "" {
 			t.Errorf("%s: status %d: %s", x.program, status, says)
 		}
-		if x.program != "ra.py" {
+		if filepath.Base(x.program) != "ra.py" {
 			continue
 		}
 		again := orchestrator(t, dir, "verify")
@@ -378,9 +384,10 @@ func TestForeignProgramsThatMisbehave(t *testing.T) {
 		status int
 		says   string
 	}{
-		"dies":         {1, "VIOLATED  the program of node 0 ended by itself: exit status 7; it wrote last"},
-		"enters twice": {1, `that was inside: it wrote {"type": "entered", "in_reply_to": 2}`},
-		"is killed":    {2, "ended by itself: signal: killed"},
+		"dies":           {1, "VIOLATED  the program of node 0 ended by itself: exit status 7; it wrote last"},
+		"finds no space": {2, "ended by itself: exit status 1, since a disk is full: free some space"},
+		"enters twice":   {1, `that was inside: it wrote {"type": "entered", "in_reply_to": 2}`},
+		"is killed":      {2, "ended by itself: signal: killed"},
 	} {
 		if testing.Short() && how == "enters twice" {
 			continue
@@ -391,6 +398,17 @@ func TestForeignProgramsThatMisbehave(t *testing.T) {
 			!strings.Contains(says, "the last words of "+how) {
 			t.Errorf("%s: status %d: %s", how, status, says)
 		}
+	}
+}
+
+// A program that does not begin is unavailable: the command line may be right.
+func TestForeignProgramDoesNotBegin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-all runs it: it takes ten seconds")
+	}
+	status, says := called(t, "bench", "-n", "1", "--foreign", "sleep 300")
+	if status != unreached || !strings.Contains(says, "it has not answered init with init_ok after 10s") {
+		t.Errorf("status %d: %s", status, says)
 	}
 }
 

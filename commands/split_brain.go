@@ -152,6 +152,9 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	all, interrupted := c.Run(ctx)
 	bar.clear()
+	if err := unstored(interrupted); err != nil {
+		return err
+	}
 	var rows []results.SplitBrainRow
 	failed := ""
 	for _, r := range all {

@@ -4,6 +4,7 @@ package commands
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,6 +41,107 @@ func TestStandardOutputIsFull(t *testing.T) {
 			!strings.Contains(said.String(), "the output could not be written") ||
 			strings.Count(said.String(), "orchestrator:") != 1 {
 			t.Errorf("%q with a full output exits with %d, and says %q", line, status, &said)
+		}
+	}
+}
+
+// smallDisk returns a folder on a disk of its own of some MB, which fill fills.
+func smallDisk(t *testing.T, mb int) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "turnstile-disk-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := syscall.Mount("none", dir, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=1777", mb)); err != nil {
+		t.Skipf("NO DISK IS FULL IN THIS TEST, since none can be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill fills the disk that has a folder.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(dir, "filling"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for err == nil {
+		_, err = file.Write(make([]byte, 1<<20))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
+// If the disk that has the data of servers is full, a run is inconclusive and says so: no promise is broken.
+func TestDiskOfServersIsFull(t *testing.T) {
+	all := startable(t, [][]string{{"nats-kv"}, {"redis", "durable=on"}, {"etcd", "durable=on"}})
+	for _, words := range all[:soak.Pick(1, len(all), len(all))] {
+		t.Run(words[0], func(t *testing.T) {
+			disk := smallDisk(t, 64)
+			k := &killing{T: t, words: words}
+			k.start("1m", disk)
+			if !within(limit, func() bool { return k.entries() > 0 }) {
+				t.Fatalf("nobody enters: %s", &k.out)
+			}
+			fill(t, disk)
+			k.cmd.Wait()
+			if got, says := k.cmd.ProcessState.ExitCode(), k.out.String(); got != 2 ||
+				!strings.Contains(says, "the disk of TMPDIR, which has the data of the servers (") {
+				t.Errorf("status %d:\n%s", got, says)
+			}
+		})
+	}
+}
+
+// Studies whose results cannot be written end with 74 as soon as this shows, and with one message.
+func TestResultsCannotBeWritten(t *testing.T) {
+	disk := smallDisk(t, 80)
+	if err := syscall.Mount("none", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range soak.Few([]string{"bench --algo ring -n 2 --entries 9",
+		"sweep --algo ring -n 2,3 --duration 100ms", "split-brain --algo bully",
+		"chaos --algo ring --simulated 1 --real 9 --calm 9 --compare 9", "matrix --algo ring",
+		"sweep --simulated --algo ring -n 2 --rate find --duration 100ms", "chaos --services --only nats-kv"}) {
+		cmd := orchestrator(t, t.TempDir(), append(strings.Fields(line), "--results", disk, "--no-progress")...)
+		var says bytes.Buffer
+		cmd.Stderr = &says
+		if cmd.Run(); cmd.ProcessState.ExitCode() != unwritten || strings.Count(says.String(), disk+"/") != 2 ||
+			!strings.Contains(says.String(), "results cannot be written to "+disk) {
+			t.Errorf("%s: status %d: %s", line, cmd.ProcessState.ExitCode(), &says)
+		}
+	}
+}
+
+// A study ends with 74 when the disk of its results fills up meanwhile.
+func TestDiskOfResultsFillsUp(t *testing.T) {
+	for _, line := range soak.Few([]string{"sweep --algo ring -n 2,3 --duration 1s --trials 30",
+		"chaos --algo ring --simulated 0 --real 30 --calm 0 --compare 0", "split-brain"}) {
+		disk := smallDisk(t, 80)
+		cmd := orchestrator(t, t.TempDir(), append(strings.Fields(line), "--results", disk, "--no-progress")...)
+		var says bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &says, &says
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if !within(limit, func() bool {
+			entered, _ := filepath.Glob(filepath.Join(disk, "*", "*", "trial-1", "node-*.log"))
+			return entered != nil
+		}) {
+			t.Errorf("%s: no run begins", line)
+		}
+		fill(t, disk)
+		if cmd.Wait(); cmd.ProcessState.ExitCode() != unwritten || strings.Contains(says.String(), "WRONG") ||
+			!strings.Contains(says.String(), "free some") {
+			t.Errorf("%s: status %d: %s", line, cmd.ProcessState.ExitCode(), &says)
 		}
 	}
 }

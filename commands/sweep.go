@@ -44,8 +44,8 @@ several times instead. FILE has the same settings as lists, and may have named p
   exclude:
     - {algo: lamport, nodes: 16}
 
-Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, under- or
-overloaded, interrupted, or a file of the set cannot be read, 64 bad usage.`
+Exit status: 0 all runs of the set valid (or a rate found for all), 1 some violated, 2 some inconclusive,
+under- or overloaded, interrupted, or a file of the set cannot be read, 64 bad usage.`
 
 const sweepMore = `Runs are made in rounds: one trial of each configuration, in an order that the seed draws.
 A machine that changes its speed then favours no configuration. Given again, the same command goes on with
@@ -247,13 +247,15 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	bar := a.newBarFrom(c.noProgress, firstLine(takes.Low))
 	began := time.Now()
 	c.Progress = func(done, all int, r *study.Result) {
-		a.checkDisk(r.Err)
 		if bar.due() || !r.Simulated {
 			bar.show(float64(done)/float64(all), c.progressText(done, all, before, began, r))
 		}
 	}
 	runs, err := maker.Make(ctx)
 	bar.clear()
+	if err := unstored(err); err != nil {
+		return err
+	}
 	c.printChanged(a)
 	if c.find {
 		return c.tellRates(a, runs, err)
@@ -271,34 +273,41 @@ func (c *sweepCall) progressText(done, all, before int, began time.Time, r *stud
 	return text
 }
 
-// tellSweep prints how many runs had which verdict, and sets the exit status. left is how many runs are
-// missing, and err why.
+// tellSweep prints how many runs had which verdict, and why runs could not be made. It sets the exit status,
+// which is that of all runs of the set. left is how many runs are missing, and err why.
 func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error) error {
 	outcomes := map[string]int{}
 	for _, r := range runs {
-		if r.Err != nil {
-			outcomes["could not be made"]++
-			a.status = max(a.status, check.Inconclusive.ExitCode())
+		if r.Err == nil {
+			outcomes[r.Verdict.Outcome.String()]++
 			continue
 		}
-		outcomes[r.Verdict.Outcome.String()]++
-		a.status = max(a.status, min(r.Verdict.Outcome.ExitCode(), check.Inconclusive.ExitCode()))
-		if r.Verdict.Outcome == check.Violated {
-			a.status = check.Violated.ExitCode()
+		outcomes["could not be made"]++
+		fmt.Fprintf(a.stderr, "orchestrator: a run of %s with -n %d could not be made, and the same command makes "+
+			"it again: %v\n", r.Spec.Name, r.Config.N, r.Err)
+	}
+	all := c.Outcomes()
+	for outcome, count := range all {
+		a.status = max(a.status, min(outcome.ExitCode(), check.Inconclusive.ExitCode()))
+		if len(runs) == 0 && outcome != check.Valid {
+			outcomes[outcome.String()] = count
 		}
 	}
-	var counts []string
-	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
-		counts = append(counts, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
+	if outcomes["could not be made"] > 0 || len(c.Changed()) > 0 {
+		a.status = check.Inconclusive.ExitCode()
 	}
+	if all[check.Violated] > 0 {
+		a.status = check.Violated.ExitCode()
+	}
+	var counts []string
 	if len(runs) == 0 && err == nil {
 		counts = []string{"the set has them all"}
 	}
+	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
+		counts = append(counts, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
+	}
 	if len(counts) > 0 {
 		fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"), strings.Join(counts, ", "))
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return failure{err, unwritten}
 	}
 	if n := c.Disturbed(); n > 0 {
 		fmt.Fprintf(a.stdout, "In %s of the set, other programs took more than %.0f%% of the machine: see "+
@@ -843,7 +852,7 @@ func (c *sweepCall) resolveOwn(g *grid) error {
 func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 	for _, r := range runs {
 		if r.Err != nil {
-			fmt.Fprintf(a.stderr, "orchestrator: a run %s\n", r.Says)
+			fmt.Fprintf(a.stderr, "orchestrator: a run could not be made: %v\n", r.Err)
 			a.status = max(a.status, check.Inconclusive.ExitCode())
 		}
 	}
@@ -866,9 +875,6 @@ func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 		case !rows[i].Number(option.RateColumn).Known() && a.status == 0:
 			a.status = check.Inconclusive.ExitCode()
 		}
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return failure{err, unwritten}
 	}
 	folder := filepath.Join(c.Setup.Results, c.Setup.Set)
 	fmt.Fprintf(a.stdout, "The table is %s; the runs are in %s.\n", filepath.Join(folder, results.RatesFile),

@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"embed"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -36,6 +37,8 @@ const (
 	PublishesPerEntry    Column = "publishes_per_entry"
 	ServerBytesPerEntry  Column = "server_bytes_per_entry"
 	Heartbeats           Column = "heartbeats"
+	HeartbeatsPerEntry   Column = "heartbeats_per_entry"
+	AllMessagesPerEntry  Column = "all_messages_per_entry"
 	OneEntryMin          Column = "one_entry_messages_min"
 	OneEntryMean         Column = "one_entry_messages_mean"
 	OneEntryMax          Column = "one_entry_messages_max"
@@ -140,6 +143,30 @@ func AskedColumns(options ...string) []string { return headersOf(reflect.TypeFor
 // FigureColumns returns the headers of the columns of runs.csv that hold figures of a trial.
 func FigureColumns() []string { return headersOf(reflect.TypeFor[measure.Figures](), nil) }
 
+// phaseColumns has the columns of figures of a PhaseRow by their headers.
+var phaseColumns = sync.OnceValue(func() map[string]*column {
+	byHeader := map[string]*column{}
+	for _, c := range columnsOf(reflect.TypeFor[PhaseRow]()) {
+		if c.figures {
+			byHeader[c.header] = &c
+		}
+	}
+	return byHeader
+})
+
+// FaultColumns returns the headers of the columns of figures that faults.csv has and runs.csv has not.
+func FaultColumns() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(phaseColumns())), IsColumn)
+}
+
+// Figure returns the figure in a column; unknown if the column has no figures.
+func (r *PhaseRow) Figure(column Column) figure.Figure {
+	if c := phaseColumns()[string(column)]; c != nil {
+		return c.of(reflect.ValueOf(r).Elem()).(figure.Figure)
+	}
+	return figure.Figure{}
+}
+
 // IsColumn reports whether runs.csv has a column of that name, apart from options of algorithms.
 func IsColumn(name string) bool { return rowColumns()[name] != nil }
 
@@ -181,14 +208,14 @@ func (r *Row) Figure(column Column) figure.Figure {
 	return c.of(reflect.ValueOf(r).Elem()).(figure.Figure)
 }
 
-// TimeUnit returns the unit of time of a column of runs.csv; 0: the column holds no times.
+// TimeUnit returns the unit of time of a column of runs.csv or faults.csv; 0: the column holds no times.
 func TimeUnit(column Column) time.Duration { return timesOf()[column] }
 
-// timesOf has the units of the columns of runs.csv that hold times.
+// timesOf has the units of the columns of runs.csv and faults.csv that hold times.
 var timesOf = sync.OnceValue(func() map[Column]time.Duration {
 	units := map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
 	of := map[Column]time.Duration{}
-	for _, d := range described()[RowsFile] {
+	for _, d := range slices.Concat(described()[FaultsFile], described()[RowsFile]) {
 		of[Column(d.Name)] = units[d.Unit]
 	}
 	return of

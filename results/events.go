@@ -94,7 +94,8 @@ type eventColumn struct {
 	text   func(e eventOf) string // consists of letters, digits and underscores, with spaces between words
 	free   bool                   // the text may contain any characters, since users choose it
 	must   bool                   // reading an event of one of these kinds needs the column
-	// parse sets the field of the event from the text; nil: reading a history does not need the column.
+	// parse sets the field of the event from the text; nil: the number does, or reading a history does not need
+	// the column.
 	parse func(e *history.Event, kinds []string, text string) error
 }
 
@@ -116,7 +117,7 @@ func (c *eventColumn) has(e *eventOf) bool {
 	case "in_doubt":
 		return e.Kind == history.Crashed && e.Count != 0
 	case "first_hit_ns":
-		return e.Kind == history.FaultHealed && e.Fence != 0
+		return e.Kind == history.FaultHealed && e.FirstHit() != 0
 	case "fence":
 		return e.Kind == history.Entered && e.Fence != 0
 	case "units":
@@ -163,45 +164,51 @@ var eventColumns = []eventColumn{
 		parse: parseKind},
 	{name: "entry", number: entry},
 	{name: "due_ns", of: kinds(history.Requested, history.Unissued), number: value},
-	{name: "units", number: count},
+	{name: "units", of: kinds(history.Requested, history.Unissued), number: count},
 	{name: "register", of: kinds(history.Entered), number: count},
-	{name: "fence", number: fence},
+	{name: "fence", of: kinds(history.Entered), number: fence},
 	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},
-	{name: "refused", number: count},
+	{name: "refused", of: kinds(history.Exited), number: count},
 	{name: "kind", of: kinds(history.Sent), must: true, text: message, parse: parseMessage},
 	{name: "term", of: kinds(history.Elected), number: value},
 	{name: "leader", of: kinds(history.Elected), must: true, number: leader},
 	{name: "suspect", of: kinds(history.Suspected, history.Trusted), must: true, number: count},
 	{name: "restarts", of: kinds(history.Restarted), number: count},
-	{name: "in_doubt", number: count},
+	{name: "in_doubt", of: kinds(history.Crashed), number: count},
 	{name: "mark", of: kinds(history.Marked), must: true, text: countName, parse: parseCount},
 	{name: "gauge", of: kinds(history.Gauged), text: countName, parse: parseCount},
 	{name: "value", of: kinds(history.Gauged), number: value},
 	{name: "requester", of: kinds(history.Settled), number: count},
-	{name: "messages", number: value},
+	{name: "messages", of: kinds(history.Settled, history.Counted, history.Marked), number: value},
 	{name: "dropped", of: kinds(history.Counted), number: fence},
 	{name: "process", of: kinds(history.Paused, history.Resumed), must: true, text: process,
 		parse: parseProcess},
 	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), must: true, number: count},
-	{name: "victim", number: victim},
+	{name: "victim", of: kinds(history.FaultBegan), number: victim},
 	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
 	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
-	{name: "first_hit_ns", number: fence},
+	{name: "first_hit_ns", of: kinds(history.FaultHealed),
+		number: &number{of: func(e eventOf) int64 { return e.FirstHit() }}, parse: parseFirstHit},
+	{name: "until_ns", of: kinds(history.FaultHealed), number: fence},
 	{name: "connection", of: kinds(history.Disconnected, history.Reconnected), number: count},
 	{name: "sender", of: kinds(history.LinkBegan, history.MulticastBegan), number: count},
 	{name: "incarnation", of: kinds(history.LinkBegan, history.MulticastBegan), number: entry},
 	{name: "first", of: kinds(history.LinkBegan, history.MulticastBegan), number: value},
 	{name: "last_before", of: kinds(history.LinkBegan, history.MulticastBegan), number: fence},
-	{name: "servers_hit", text: serversHit, parse: parseServers},
+	{name: "servers_hit", of: kinds(history.FaultBegan), text: serversHit, parse: parseServers},
 	{name: "tried_ns", of: kinds(history.TryRefused), number: value},
 	{name: "of_node", of: kinds(history.ClockBound), must: true, number: count},
 	{name: "errs_ns", of: kinds(history.ClockBound), number: value},
 	{name: "errs_on_host_ns", of: kinds(history.ClockBound), number: entry},
-	{name: "clock", number: fence},
-	{name: "steps", number: steps},
-	{name: "spoilt", number: spoilt},
+	{name: "clock", of: kinds(history.ClockBound), number: fence},
+	{name: "steps", of: kinds(history.Exited, history.Revoked), number: steps},
+	{name: "spoilt", of: kinds(history.Exited, history.Revoked), number: spoilt},
 	{name: "timers", of: kinds(history.ClockSet), number: count},
 	{name: "timers_set", of: kinds(history.ClockSet), number: value},
+	{name: "late_ns", of: kinds(history.Lagged), number: value},
+	{name: "handled_ns", of: kinds(history.Lagged), number: fence},
+	{name: "late_timers", of: kinds(history.Lagged), number: entry},
+	{name: "sent_by", of: kinds(history.Lagged), number: leader},
 	{name: "breach", of: kinds(history.Breached), text: countName, parse: parseCount},
 	{name: "type", free: true, text: func(e eventOf) string { return e.says.Type }},
 	{name: "says", free: true, text: func(e eventOf) string { return e.says.Body }},
@@ -210,7 +217,8 @@ var eventColumns = []eventColumn{
 }
 
 // otherEntry are the kinds of events whose Entry is not the number of a request.
-var otherEntry = kinds(history.LinkBegan, history.MulticastBegan, history.FaultBegan, history.ClockBound)
+var otherEntry = kinds(history.Lagged, history.LinkBegan, history.MulticastBegan, history.FaultBegan,
+	history.FaultHealed, history.ClockBound)
 
 func kinds(k ...history.Kind) []history.Kind { return k }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -72,10 +73,8 @@ var printedEvents = []struct {
 	{history.FaultEvent(port.FaultEvent{At: 0, Number: 3, Breaks: nodes.ServersUp, Victim: nodes.None,
 		Servers: []int{0, 2}}), map[string]any{"fault": 3., "nodes_hit": 0., "servers_hit": "0 2",
 		"assumptions": "servers_that_are_up"}},
-	{history.Event{Kind: history.FaultHealed, Count: 3, Value: 7},
-		map[string]any{"fault": 3., "messages_hit": 7.}},
-	{history.FaultEvent(port.FaultEvent{Number: 3, Healed: true, Hits: 7, HitAt: 90}),
-		map[string]any{"fault": 3., "messages_hit": 7., "first_hit_ns": 90.}},
+	{history.FaultEvent(port.FaultEvent{Number: 3, Healed: true, Hits: 7, Until: 5000}),
+		map[string]any{"fault": 3., "messages_hit": 7., "until_ns": 5000.}},
 	{history.Event{Kind: history.Counted, Value: 70, Fence: 2}, map[string]any{"messages": 70., "dropped": 2.}},
 	{history.Event{Kind: history.Disconnected, Count: 2}, map[string]any{"connection": 2.}},
 	{history.Event{Kind: history.Reconnected, Count: 2}, map[string]any{"connection": 2.}},
@@ -92,6 +91,8 @@ var printedEvents = []struct {
 	{history.Event{Kind: history.ToldLost, Entry: 8}, map[string]any{"entry": 8.}},
 	{history.Event{Kind: history.TryRefused, Entry: 8, Value: 77}, map[string]any{"entry": 8., "tried_ns": 77.}},
 	{history.Event{Kind: history.ClockSet, Count: 2, Value: 7}, map[string]any{"timers": 2., "timers_set": 7.}},
+	{history.Event{Kind: history.Lagged, Value: 90, Fence: 10, Entry: 3, Count: 1},
+		map[string]any{"late_ns": 90., "handled_ns": 10., "late_timers": 3., "sent_by": 1.}},
 	{history.Event{Kind: history.AssumptionBroken, Value: int64(nodes.NoLoss | nodes.FIFO)},
 		map[string]any{"assumptions": "no_loss FIFO_links"}},
 }
@@ -139,7 +140,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 	kinds := []string{"request", "reply"}
 	printEvents(t, NewEventWriter(&b, true, kinds))
 	next := 0
-	_, err := ReadEvents(&b, kinds, func(got history.Event) {
+	_, err := ReadEvents(&b, kinds, func(got history.Event) error {
 		want := printedEvents[next].Event
 		want.At, want.Node, want.Instance = int64(next)*5, nodes.ID(next%3-1), uint16(next%2)
 		if want.Kind == history.Sent || want.Kind == history.Breached {
@@ -148,6 +149,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 		if next++; got != want {
 			t.Errorf("read %+v, want %+v", got, want)
 		}
+		return nil
 	})
 	if err != nil || next != len(printedEvents) {
 		t.Errorf("%d of %d events, %v", next, len(printedEvents), err)
@@ -170,6 +172,34 @@ func TestEventsAsCSV(t *testing.T) {
 			if cell != text {
 				t.Errorf("event %d has %s %q, not %q", i, lines[0][at], cell, text)
 			}
+		}
+	}
+}
+
+// The first hit of a fault is kept to the microsecond, and for an hour. Other histories may be more exact.
+func TestFirstHits(t *testing.T) {
+	const hour = int64(time.Hour)
+	for _, x := range []struct{ at, hit, want int64 }{{9000, 2000, 2000}, {9000, 9000, 9000}, {9000, 2100, 3000},
+		{9000, 9001, 9000}, {9000, 0, 0}, {hour, 1000, 1000}, {2 * hour, 1000, 0}} {
+		var b bytes.Buffer
+		e := history.FaultEvent(port.FaultEvent{At: x.at, Number: 1, Healed: true, Hits: 1, HitAt: x.hit})
+		if err := NewEventWriter(&b, true, nil).Write(1, &e); err != nil || e.FirstHit() != x.want {
+			t.Errorf("a hit at %d of a fault until %d is at %d, %v", x.hit, x.at, e.FirstHit(), err)
+		}
+		if says := fmt.Sprintf(`"first_hit_ns":%d`, x.want); strings.Contains(b.String(), says) != (x.want > 0) {
+			t.Errorf("a hit at %d of a fault until %d is written as %s", x.hit, x.at, b.String())
+		}
+	}
+	for hit, want := range map[string]int64{"3000": 3000, "2100": 3000, "9000": 9000, "0": -1, "9001": -1,
+		"2.5": -1} {
+		line := `{"at_ns":9000,"node":-1,"event":"fault_healed","fault":1,"first_hit_ns":` + hit + "}"
+		got := int64(-1)
+		_, err := ReadEvents(strings.NewReader(line), nil, func(e history.Event) error {
+			got = e.FirstHit()
+			return nil
+		})
+		if got != want || (err == nil) != (want > 0) {
+			t.Errorf("first_hit_ns %s is read as %d, %v", hit, got, err)
 		}
 	}
 }

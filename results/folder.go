@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/internal/disk"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes/history"
 )
@@ -108,7 +109,7 @@ func (f *Folder) probe(need DiskSpace) error {
 	if err := Probe(f.Path); err != nil {
 		return err
 	}
-	if free, known := FreeBytes(f.Path); known && free < need.Bytes {
+	if free, known := disk.Free(f.Path); known && free < need.Bytes {
 		return tooSmall{fmt.Errorf("the disk of %s has %d MB left, and a run with %s takes %d MB: %s",
 			f.Path, free>>20, need.For, (need.Bytes-1)>>20+1, "free some, ask for less, or put the results elsewhere")}
 	}
@@ -319,7 +320,7 @@ func (f *Folder) readYAML(name string, v any) error {
 func writeFile(path string, write func(w io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("writing %s: %w", path, err)
+			err = mark(fmt.Errorf("writing %s: %w", path, err))
 		}
 	}()
 	dir := filepath.Dir(path)
@@ -386,7 +387,26 @@ func unwritable(dir string, err error) error {
 	if IsFull(err) {
 		hint = "free some space, or put the results elsewhere"
 	}
-	return fmt.Errorf("results cannot be written to %s: %s: %w", dir, hint, err)
+	return mark(fmt.Errorf("results cannot be written to %s: %s: %w", dir, hint, err))
+}
+
+// Unwritable reports whether an error means that results can be written to no file of a folder: the disk is
+// full or read-only, or this user may not write there.
+func Unwritable(err error) bool {
+	return IsFull(err) || errors.Is(err, syscall.EROFS) || errors.As(err, &forbidden{})
+}
+
+// forbidden marks an error of writing for which the user has no permission.
+type forbidden struct{ error }
+
+func (f forbidden) Unwrap() error { return f.error }
+
+// mark marks an error of writing, if it is a lack of permission.
+func mark(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return forbidden{err}
+	}
+	return err
 }
 
 // IsFull reports whether an error means that a disk or a user's quota is full.

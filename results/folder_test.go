@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"turnstile/internal/disk"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
@@ -104,7 +105,7 @@ func TestCreateErrors(t *testing.T) {
 
 func TestCreateNeedsDiskSpace(t *testing.T) {
 	dir := t.TempDir()
-	if _, known := FreeBytes(dir); !known {
+	if _, known := disk.Free(dir); !known {
 		t.Skip("nobody knows here what space a disk has left")
 	}
 	_, err := Create(dir, "set", "run", DiskSpace{1<<62 + 1, "-n 9"})

@@ -252,6 +252,7 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 		return nil, err
 	}
 	var rows []T
+	older := !slices.Contains(header, string(AllMessagesPerEntry))
 	for {
 		record, err := in.Read()
 		if err == io.EOF {
@@ -264,6 +265,9 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 		if i, err := readRow(reflect.ValueOf(&row).Elem(), columns, record, options); err != nil {
 			line, column := in.FieldPos(i)
 			return nil, &cellError{name, line, column, header[i], err.Error()}
+		}
+		if figures, are := any(&row).(interface{ Complete() }); are && older {
+			figures.Complete()
 		}
 		rows = append(rows, row)
 	}

@@ -43,6 +43,71 @@ func (l *lamportClosed) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	l.lamport.Receive(env, from, m)
 }
 
+// A new request does not always join the end of a queue: it passes one that waits there if its node had not
+// heard of that. Neither was made with the other known, so the lower stamp may decide. No request passes one
+// that its node had answered before: each peer passes it once at most.
+func TestNewRequestsJoinTheEndOnceTheyKnow(t *testing.T) {
+	for _, test := range []struct {
+		n, entries int
+		known      bool // look for requests that pass one that their node had acknowledged
+	}{{n: 3, entries: 1}, {n: 2, entries: 3, known: true}, {n: 3, entries: 1, known: true}} {
+		for _, row := range []row.Row{
+			variantOf(&lamportRow, "lamport-end",
+				func(l lamport) nodes.Machine { return &lamportEnd{l, test.known} }),
+			variantOf(&ricartAgrawalaRow, "ricart-end",
+				func(r ricartAgrawala) nodes.Machine { return &ricartEnd{r, test.known} }),
+		} {
+			x, err := explore.Run(explore.Options{Spec: &row, Config: nodes.Config{N: test.n}, Entries: test.entries,
+				Checks: []string{replay.CheckPanic}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Violation == nil != test.known || test.known && !x.Exhausted {
+				t.Errorf("%s, %+v: %+v (%s)", row.Name, test, x.Violation, x.Bound)
+			}
+			if !test.known {
+				passed := slices.Index(x.Violation.Story, "node 1 asks and sends request to all")
+				if by := slices.Index(x.Violation.Story, "node 2 asks and sends request to all"); by < passed {
+					t.Errorf("%s: the request of node 2 is not the later one: %q", row.Name, x.Violation.Story)
+				}
+			}
+		}
+	}
+}
+
+// joinsTheEnd panics if a request of a peer passes ours: if it has a lower clock or, with known, if its node
+// had answered ours.
+func joinsTheEnd(ours stamp, clock uint64, from nodes.ID, answered, known bool) {
+	passes := !ours.isZero() && (stamp{clock, from}).before(ours)
+	if passes && (known && answered || !known && clock < ours.Clock) {
+		panic("a new request passes one that waits")
+	}
+}
+
+type lamportEnd struct {
+	lamport
+	known bool
+}
+
+func (l *lamportEnd) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, asks := m.(lamportRequest); asks {
+		joinsTheEnd(l.ours, q.Clock, from, !l.awaiting.Has(from), l.known)
+	}
+	l.lamport.Receive(env, from, m)
+}
+
+type ricartEnd struct {
+	ricartAgrawala
+	known bool
+}
+
+func (r *ricartEnd) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, asks := m.(ricartRequest); asks {
+		joinsTheEnd(r.ours, q.Clock, from, !r.awaiting.Has(from), r.known)
+	}
+	r.ricartAgrawala.Receive(env, from, m)
+}
+
 // Whether a node that is inside acknowledges at once or withholds that until it has left, Lamport's algorithm
 // takes 3(N-1) messages per entry.
 func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {

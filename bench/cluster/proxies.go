@@ -131,15 +131,15 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 	return nil
 }
 
-// Answers returns which answers a fault has lost.
-func (p *Proxies) Answers(ctx context.Context, number int) (all port.Lost, err error) {
+// Lost returns which answers a fault has lost.
+func (p *Proxies) Lost(ctx context.Context, number int) (all port.Lost, err error) {
 	for _, host := range p.in[number] {
 		var lost port.Lost
 		order := proxyOrder{Do: countLost, Fault: ConnectionFault{Number: number}}
 		if err := p.workers[host].Ask(ctx, order, &lost); err != nil {
 			return all, err
 		}
-		all = port.Lost{Answers: all.Answers + lost.Answers, Ago: max(all.Ago, lost.Ago)}
+		all = all.And(lost)
 	}
 	return all, nil
 }
@@ -254,7 +254,7 @@ type answerLoss struct {
 	nth   uint64
 	close bool
 	seen  atomic.Uint64
-	at    atomic.Int64 // when the answer was lost, since this process began; 0: not yet
+	at    atomic.Int64 // when it was lost, in nanoseconds since the process began; 0: not yet
 }
 
 // begin starts counting the answers to each client.
@@ -283,7 +283,8 @@ func (f *AnswerFault) lost() (all port.Lost) {
 	}
 	for _, l := range f.losses {
 		if at := l.at.Load(); at > 0 {
-			all = port.Lost{Answers: all.Answers + 1, Ago: max(all.Ago, time.Since(begun)-time.Duration(at))}
+			ago := time.Since(begun) - time.Duration(at)
+			all = all.And(port.Lost{Answers: 1, First: ago, Last: ago})
 		}
 	}
 	return all
@@ -303,7 +304,7 @@ const (
 	beginFault  = "begin"
 	healFault   = "heal"
 	reportProxy = "report" // the answer is a proxyReport
-	countLost   = "lost"   // the answer is which answers a fault has lost
+	countLost   = "lost"   // the answer is which answers a fault has lost, a port.Lost
 	countBytes  = "bytes"  // the answer is how many bytes came to proxies with a text in their names
 	lastAnswer  = "last"   // the answer is the time of the server's last answer, or 0
 )

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"turnstile/nodes/port"
 )
 
 // launchProxies starts this program as the process of the proxies.
@@ -345,8 +347,17 @@ func TestAPushIsNoAnswer(t *testing.T) {
 		Answer: &AnswerFault{Nth: 1, Of: map[string]string{"a": "0"}}})
 	pushes <- "news"
 	c.hear("news")
+	if lost, err := p.Lost(t.Context(), 1); lost.Answers != 0 || err != nil {
+		t.Errorf("before a question, %d answers are lost, %v", lost.Answers, err)
+	}
+	asked := time.Now()
 	c.say("what")
 	c.silent()
+	lost, err := p.Lost(t.Context(), 1)
+	if ago := lost.Last; lost != (port.Lost{Answers: 1, First: ago, Last: ago}) || ago <= 0 ||
+		ago > time.Since(asked) || err != nil {
+		t.Errorf("the lost answers are %+v, %v", lost, err)
+	}
 }
 
 // Proxies know which of several servers a client heard from last.

@@ -226,21 +226,23 @@ func GroupOf(name string, trials []Trial) *Group { return groupOf(name, "", poin
 
 func groupOf(name, where string, trials []*Trial) *Group {
 	type draw struct {
-		version string
-		seed    uint64
+		version, verdict string
+		seed             uint64
 	}
 	g := &Group{Name: name, Where: where, Others: map[string]int{}}
 	drawn := map[draw]bool{}
 	for _, t := range trials {
-		d := draw{t.Version, t.Seed}
+		d := draw{t.Version, t.Verdict, t.Seed}
+		interrupted := t.Verdict != "valid" && t.Reason == results.Interrupted
 		switch {
+		case t.Kind == simulated && drawn[d] && !interrupted:
+			g.Repeated++
+			continue
 		case t.Verdict != "valid":
-			if g.Others[t.Verdict]++; t.Reason == results.Interrupted {
+			if g.Others[t.Verdict]++; interrupted {
 				g.Interrupted++
 			}
-			continue
-		case t.Kind == simulated && drawn[d]:
-			g.Repeated++
+			drawn[d] = !interrupted || drawn[d]
 			continue
 		}
 		drawn[d] = true

@@ -430,3 +430,36 @@ func TestRank(t *testing.T) {
 		}
 	}
 }
+
+// If trials sent heartbeats, a comparison has the messages with them too.
+func TestHeartbeatsCountAsMessages(t *testing.T) {
+	with := func(heartbeats figure.Figure) func(*Trial) {
+		return func(t *Trial) {
+			t.Heartbeats, t.EntriesAccepted = heartbeats, figure.Number(10)
+			t.Complete()
+		}
+	}
+	for _, c := range []struct {
+		heartbeats figure.Figure
+		want       string
+	}{
+		{figure.Number(900), "messages_per_entry ~, all_messages_per_entry worse"},
+		{figure.Figure{}, "messages_per_entry ~"},
+	} {
+		made, err := Compare(Request{},
+			sideOf("b", maker{algorithm: "maekawa", wait: 100, change: with(figure.Figure{})}),
+			sideOf("a", maker{algorithm: "maekawa", wait: 100, change: with(c.heartbeats)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range made.Lines {
+			if strings.Contains(string(l.Metric), "messages") && l.Group == "a" {
+				got = append(got, string(l.Metric)+" "+l.Verdict)
+			}
+		}
+		if all := strings.Join(got, ", "); all != c.want {
+			t.Errorf("%s, want %s", all, c.want)
+		}
+	}
+}

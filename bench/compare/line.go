@@ -174,17 +174,20 @@ func linesOf(metric results.Column, pairs []pair) []Line {
 // defaults are the metrics of a comparison whose request names no metrics: the first list that has a measured
 // metric. The second list is for runs about leaders, which have no entries.
 var defaults = [][]results.Column{
-	{results.EntriesPerS, results.MessagesPerEntry, results.WaitUSP50, results.WaitUSP99,
-		results.SyncDelayUSP50},
+	{results.EntriesPerS, results.MessagesPerEntry, results.AllMessagesPerEntry, results.WaitUSP50,
+		results.WaitUSP99, results.SyncDelayUSP50},
 	{results.ElectUSP50, results.ElectUSMax, results.Messages, results.MessagesPerElection,
 		results.LeaderlessUS},
 }
 
-// defaults returns the metrics of a comparison whose request names no metrics.
+// defaults returns the metrics of a comparison whose request names no metrics. Without heartbeats, all
+// messages are those of messages_per_entry.
 func (c *Comparison) defaults() []results.Column {
 	for _, metrics := range defaults {
 		if slices.ContainsFunc(metrics, c.measured) {
-			return metrics
+			return slices.DeleteFunc(slices.Clone(metrics), func(m results.Column) bool {
+				return m == results.AllMessagesPerEntry && !c.measured(results.HeartbeatsPerEntry)
+			})
 		}
 	}
 	return defaults[0]
@@ -193,18 +196,25 @@ func (c *Comparison) defaults() []results.Column {
 // Metrics returns the figures of runs.csv with these names. An error for an unknown name suggests similar
 // ones.
 func Metrics(names ...string) (metrics []results.Column, err error) {
-	known := results.FigureColumns()
 	for i, m := range names {
-		switch {
-		case slices.Contains(names[:i], m):
+		if slices.Contains(names[:i], m) {
 			return nil, fmt.Errorf("%s is named twice: leave out one of the two", m)
-		case !slices.Contains(known, m):
-			return nil, fmt.Errorf("there is no figure %q%s", m,
-				suggest.List{Names: known, By: "docs/columns.md"}.Hint(m))
+		}
+		if err := known(m, results.FigureColumns()); err != nil {
+			return nil, err
 		}
 		metrics = append(metrics, results.Column(m))
 	}
 	return metrics, nil
+}
+
+// known returns an error if a name is not that of a figure.
+func known(name string, figures []string) error {
+	if slices.Contains(figures, name) {
+		return nil
+	}
+	return fmt.Errorf("there is no figure %q%s", name,
+		suggest.List{Names: figures, By: "docs/columns.md"}.Hint(name))
 }
 
 // More is better for the metrics in moreIsBetter, and less is better for metrics with a prefix in
@@ -212,7 +222,8 @@ func Metrics(names ...string) (metrics []results.Column, err error) {
 var (
 	moreIsBetter = []results.Column{results.EntriesPerS, results.Utilisation, results.JainIndex,
 		results.EntriesNodeMin, results.IssuedShare, results.ServedShare}
-	lessIsBetter = []string{"messages_per_", "publishes_per_", "bytes_per_", "one_entry_messages_", "wait_us_",
+	lessIsBetter = []string{"messages_per_", "all_messages_per_", "heartbeats_per_", "publishes_per_",
+		"bytes_per_", "one_entry_messages_", "wait_us_",
 		"queue_us_", "protocol_us_", "client_delay_us_", "uncontended_us_", "sync_delay_us_",
 		"overtaken_", "passed_over_",
 		"suspicions_wrong", "detection_us_", "elect_", "takeover_us_", "all_agreed_us_", "leader_changes_per_s",

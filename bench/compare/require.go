@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"turnstile/internal/english"
+	"turnstile/internal/figure"
 	"turnstile/internal/suggest"
 	"turnstile/judge/check"
 	"turnstile/results"
 )
 
-// A Requirement is a condition on a figure of every trial of a run.
+// A Requirement is a condition on a figure of every trial of a run, or of every fault in it.
 type Requirement struct {
 	text, operator string
 	metric         results.Column
@@ -34,25 +35,50 @@ var (
 	}
 )
 
-// ParseRequirement parses a requirement: a figure of runs.csv, one of <, <=, >, >= and =, and a value. The
-// value of a time is a duration, as in wait_us_p99<50ms; other values are a number or a percentage, as in
-// issued_share>=95%.
+// ParseRequirement parses a requirement: a figure of runs.csv or faults.csv, one of <, <=, >, >= and =, and
+// a value. The value of a time is a duration, as in wait_us_p99<50ms; other values are a number or a
+// percentage, as in issued_share>=95%.
 func ParseRequirement(text string) (r Requirement, err error) {
 	found := requirement.FindStringSubmatch(text)
 	if found == nil {
 		return r, fmt.Errorf("%q is not a condition: write a figure, one of <= >= < > =, and a value, as in "+
 			"wait_us_p99<50ms", text)
 	}
-	metrics, err := Metrics(found[1])
-	if err != nil {
+	if err := known(found[1], RequiredColumns()); err != nil {
 		return r, err
 	}
-	r = Requirement{text: text, metric: metrics[0], operator: found[2]}
+	r = Requirement{text: text, metric: results.Column(found[1]), operator: found[2]}
 	r.value, err = valueOf(found[3], results.TimeUnit(r.metric))
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", text, err)
 	}
 	return r, nil
+}
+
+// RequiredColumns returns the figures that a requirement may name.
+func RequiredColumns() []string { return append(results.FigureColumns(), results.FaultColumns()...) }
+
+// A measured is a figure, with the trial that it is from.
+type measured struct {
+	figure.Figure
+	where string
+}
+
+// figures returns the figures that a trial has to meet: one, or those of the phases of its faults.
+func (r *Requirement) figures(row *results.Row, faults []results.FaultRow) (all []measured) {
+	trial := fmt.Sprintf("trial %d", row.Trial)
+	if !slices.Contains(results.FaultColumns(), string(r.metric)) {
+		return []measured{{row.Figure(r.metric), trial}}
+	}
+	for _, p := range results.PhaseRows(faults) {
+		if f := p.Figure(r.metric); p.Trial == row.Trial && f.Known() {
+			all = append(all, measured{f, fmt.Sprintf("%s (fault %d, %s)", trial, p.Number, p.Phase)})
+		}
+	}
+	if all == nil {
+		return []measured{{figure.Figure{}, trial}}
+	}
+	return all
 }
 
 // valueOf parses a duration, and returns its length in the given unit. If unit is 0, it parses a number or a
@@ -84,27 +110,29 @@ func valueOf(text string, unit time.Duration) (float64, error) {
 
 var unitNames = map[time.Duration]string{time.Microsecond: " us", time.Millisecond: " ms", time.Second: " s"}
 
-// Judge judges whether the rows of a run meet a requirement: valid if all do, violated if one does not, and
-// inconclusive if the figure of one is unknown, or if rows is empty.
-func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says string) {
+// Judge judges whether the rows of a run, with its faults, meet a requirement: valid if all do, violated if
+// one certainly does not, and inconclusive if the figure of one is unknown, or if rows is empty.
+func (r *Requirement) Judge(rows []results.Row, faults []results.FaultRow) (outcome check.Outcome,
+	says string) {
 	if len(rows) == 0 {
 		return check.Inconclusive, r.text + " is required, and no trial has measured it"
 	}
 	var unmet, unknown []string
 	for i := range rows {
-		f := rows[i].Figure(r.metric)
-		x, known := f.Value()
-		holds := operators[r.operator](x, r.value)
-		// If the figure is a lower bound, the true value is x or more.
-		sure := !f.IsBound() || r.operator != "=" && holds == (r.operator[0] == '>')
-		says := fmt.Sprintf("%s%s in trial %d", f, unitNames[results.TimeUnit(r.metric)], rows[i].Trial)
-		switch {
-		case !known:
-			unknown = append(unknown, fmt.Sprintf("not measured in trial %d", rows[i].Trial))
-		case !sure:
-			unknown = append(unknown, says)
-		case !holds:
-			unmet = append(unmet, says)
+		for _, f := range r.figures(&rows[i], faults) {
+			x, known := f.Value()
+			holds := operators[r.operator](x, r.value)
+			// If the figure is a lower bound, the true value is x or more.
+			sure := !f.IsBound() || holds == (r.operator[0] == '>') && (r.operator != "=" || x > r.value)
+			says := fmt.Sprintf("%s%s in %s", f, unitNames[results.TimeUnit(r.metric)], f.where)
+			switch {
+			case !known:
+				unknown = append(unknown, "not measured in "+f.where)
+			case !sure:
+				unknown = append(unknown, says)
+			case !holds:
+				unmet = append(unmet, says)
+			}
 		}
 	}
 	switch {
@@ -117,9 +145,9 @@ func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says str
 }
 
 // Above reports whether a group is worse than its baseline by more than a share in some figure. It uses the
-// end of the interval that favours the group; text is the share as the user wrote it. A group with a violated
-// trial fails, whatever its other trials measured. A baseline with a violated trial makes the result
-// inconclusive.
+// end of the interval that favours the group; text is the share as the user wrote it. A group fails, whatever
+// its valid trials measured, if a trial is violated, or if more of its trials than of the baseline's are not
+// valid, in proportion. A baseline with a violated trial makes the result inconclusive.
 func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	broken, unknown := c.broken()
 	worse, unsaid := c.worse(share)
@@ -146,7 +174,7 @@ func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 // compared. Groups that only one side has are not compared, but their violated trials count.
 func (c *Comparison) broken() (broken, unknown []string) {
 	judge := func(g *Group, baseline, compared bool) {
-		name := strings.TrimPrefix(g.Where+": ", ": ") + g.Name
+		name := g.title()
 		n := g.Others[check.Violated.String()]
 		says := fmt.Sprintf("%s of %s violated", english.Count(n, "trial", "trials"), name)
 		switch {
@@ -154,7 +182,8 @@ func (c *Comparison) broken() (broken, unknown []string) {
 			broken = append(broken, says)
 		case n > 0:
 			unknown = append(unknown, says)
-		case g.Valid == 0 && compared:
+		}
+		if g.Valid == 0 && compared {
 			unknown = append(unknown, "no trial of "+name+" is valid")
 		}
 	}
@@ -166,7 +195,27 @@ func (c *Comparison) broken() (broken, unknown []string) {
 			judge(g, side == 0, false)
 		}
 	}
+	for _, p := range c.pairs {
+		failed, of := p.other.notValid()
+		if before, all := p.baseline.notValid(); failed*all > before*of {
+			broken = append(broken, fmt.Sprintf("%d of %s of %s not valid, and %d of %d of %s", failed,
+				english.Count(of, "trial", "trials"), p.other.title(), before, all, p.baseline.Name))
+		}
+	}
 	return broken, unknown
+}
+
+// title names a group among those of several experiments.
+func (g *Group) title() string { return strings.TrimPrefix(g.Where+": ", ": ") + g.Name }
+
+// notValid returns how many trials of a group are not valid, and how many trials it has. It leaves out those
+// that the user interrupted.
+func (g *Group) notValid() (count, of int) {
+	for _, n := range g.Others {
+		count += n
+	}
+	count -= g.Interrupted
+	return count, count + g.Valid
 }
 
 // worse lists the figures in which a group is worse than its baseline by more than a share of the baseline's

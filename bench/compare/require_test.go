@@ -45,6 +45,7 @@ func TestRequirements(t *testing.T) {
 		{"wait_us_p99>50ms", []figure.Figure{atLeast(60_000)}, valid, ""},
 		{"wait_us_p99>50ms", []figure.Figure{atLeast(40_000)}, unknown, "it is >40000 us in trial 1"},
 		{"wait_us_p99=50ms", []figure.Figure{atLeast(50_000)}, unknown, "it is >50000 us in trial 1"},
+		{"wait_us_p99=50ms", []figure.Figure{atLeast(50_001)}, violated, "it is >50001 us in trial 1"},
 		{"wait_us_p99<50ms", nil, unknown, "no trial has measured it"},
 	} {
 		r, err := ParseRequirement(test.text)
@@ -59,13 +60,44 @@ func TestRequirements(t *testing.T) {
 		if test.says != "" {
 			want = test.text + " is required, and " + test.says
 		}
-		if outcome, says := r.Judge(rows); outcome != test.want || says != want {
+		if outcome, says := r.Judge(rows, nil); outcome != test.want || says != want {
 			t.Errorf("%s of %v: %v, %q", test.text, test.figures, outcome, says)
 		}
 	}
 }
 
-// A candidate with a violated trial fails, whatever it measured in other trials.
+// A requirement on a figure of faults holds for each fault that has the figure.
+func TestRequirementsOfFaults(t *testing.T) {
+	fault := func(trial, number int, next, silence figure.Figure) results.FaultRow {
+		return results.FaultRow{Trial: trial, OfFault: measure.OfFault{Number: number, NextEntryS: next,
+			SilenceS: silence}}
+	}
+	faults := []results.FaultRow{fault(1, 1, figure.Number(0.2), figure.Number(3)),
+		fault(1, 2, figure.AtLeast(9), figure.Number(0.5))}
+	for text, want := range map[string]struct {
+		outcome check.Outcome
+		says    string
+	}{
+		"next_entry_s<10s": {check.Inconclusive, "it is >9 s in trial 1 (fault 2, during)"},
+		"next_entry_s<9s":  {check.Violated, "it is >9 s in trial 1 (fault 2, during)"},
+		"silence_s<=3s":    {check.Valid, "met"},
+		"silence_s<1s":     {check.Violated, "it is 3 s in trial 1 (fault 1, during)"},
+		"old_rate_s<1s":    {check.Inconclusive, "it is not measured in trial 1"},
+	} {
+		r, err := ParseRequirement(text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		outcome, says := r.Judge([]results.Row{{Trial: 1}}, faults)
+		if outcome != want.outcome || says != text+" is required, and "+want.says {
+			t.Errorf("%s: %v, %q", text, outcome, says)
+		}
+	}
+}
+
+// A candidate with a violated trial, or with more trials than the baseline that are not valid, fails,
+// whatever it measured in other trials.
 func TestABrokenPromiseFails(t *testing.T) {
 	with := func(verdict string, first int) func(t *Trial) {
 		return func(t *Trial) {
@@ -86,8 +118,12 @@ func TestABrokenPromiseFails(t *testing.T) {
 		{nil, with("violated", 12), 50, check.Violated, "FAILED: 12 trials of b violated"},
 		{with("violated", 1), nil, 50, check.Inconclusive, "INCONCLUSIVE: 1 trial of a violated"},
 		{with("violated", 1), with("violated", 1), 50, check.Violated, "FAILED: 1 trial of b violated"},
-		{nil, with("inconclusive", 12), 50, check.Inconclusive, "INCONCLUSIVE: no trial of b is valid; "},
-		{nil, with("inconclusive", 2), 50, check.Valid, "PASSED"},
+		{nil, with("inconclusive", 12), 50, check.Violated, "FAILED: 12 of 12 trials of b not"},
+		{nil, with("inconclusive", 2), 50, check.Violated, "FAILED: 2 of 12 trials of b not"},
+		{with("inconclusive", 2), with("under-loaded", 3), 50, check.Violated, "FAILED: 3 of 12"},
+		{with("inconclusive", 2), with("inconclusive", 2), 50, check.Valid, "PASSED"},
+		{with("inconclusive", 3), with("inconclusive", 2), 50, check.Valid, "PASSED"},
+		{with("inconclusive", 12), with("inconclusive", 12), 50, check.Inconclusive, "INCONCLUSIVE: no trial of "},
 	} {
 		made, err := Compare(Request{Metrics: []results.Column{"wait_us_p99", "entries_per_s"}},
 			sideOf("a", maker{algorithm: "maekawa", n: 12, wait: 100, change: c.a}),

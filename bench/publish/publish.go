@@ -21,6 +21,7 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench/runs"
+	"turnstile/internal/disk"
 	"turnstile/internal/input"
 	"turnstile/results"
 )
@@ -204,7 +205,7 @@ func Unpack(ctx context.Context, archive, to string) error {
 	if err != nil {
 		return fmt.Errorf("it is not a .tar.gz: %w", err)
 	}
-	free, known := results.FreeBytes(to)
+	free, known := disk.Free(to)
 	for in := tar.NewReader(packed); ; {
 		h, err := in.Next()
 		switch {

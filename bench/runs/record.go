@@ -67,9 +67,14 @@ const Program = "orchestrator"
 // Unfinished reports whether the run goes on, or its orchestrator was killed before the end.
 func (r *Record) Unfinished() bool { return r.Status != statusOver }
 
-// CutShort reports whether the run ended before its first trial was over.
+// CutShort reports whether the run ended before its first trial was over, and shows no violation. A simulated
+// trial that was not interrupted would end there again.
 func (r *Record) CutShort() bool {
-	return r.Unfinished() || len(r.Trials) == 0 || r.Trials[0].Interrupted()
+	if r.Unfinished() || len(r.Trials) == 0 || r.Trials[0].Interrupted() {
+		return true
+	}
+	first := &r.Trials[0]
+	return !r.Simulated && first.Trouble != "" && outcomeOf(first.Verdict) != check.Violated
 }
 
 // A TrialRecord is the part of run.yaml about one trial.

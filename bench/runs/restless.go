@@ -70,6 +70,25 @@ func (s *Summary) Unled() (says string) {
 	return says
 }
 
+// TwoLed says for how long two led at once in terms of their own, if no bound on that is published; "" if
+// there is a bound, or never did two lead. TwoLed is about the trial in which they led longest.
+func (s *Summary) TwoLed() string {
+	elector := s.Stack.Elector()
+	if elector == nil || !elector.Elector.InTerms() || elector.Elector.Overlap != nil {
+		return ""
+	}
+	most := 0.0
+	for i := range s.Rows {
+		us, _ := s.Rows[i].TwoLeadersUS.Value()
+		most = max(most, us)
+	}
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("two nodes or more led at once for %v, in terms of their own: how long they may is "+
+		"not published", time.Duration(most*float64(time.Microsecond)).Round(time.Millisecond))
+}
+
 // mend suggests an option that keeps the leader in place when some links are cut, if the run cut any;
 // otherwise "".
 func (s *Summary) mend() string {

@@ -21,6 +21,7 @@ func (m *Member) descendants() []int { return proc.Descendants(m.process.Pid()) 
 // stop suspends a member. A guard ends the member's descendants if this process is killed: otherwise they
 // would stay suspended for ever.
 func (m *Member) stop() error {
+	m.suspended.Store(true)
 	if err := m.signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
@@ -37,6 +38,7 @@ func (m *Member) stop() error {
 // resume resumes a member.
 func (m *Member) resume() error {
 	err := m.signal(syscall.SIGCONT)
+	m.suspended.Store(false)
 	m.dismissGuard()
 	return err
 }

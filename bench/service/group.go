@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/disk"
 	"turnstile/internal/proc"
 )
 
@@ -22,9 +24,12 @@ type group struct {
 	as       *owner   // user that runs the servers; nil: this process's user
 	within   []string // command of servers within this program; nil: the servers are another program
 	members  []*Member
-	fronts   *fronts    // nil: members reach each other directly
-	lost     chan error // receives once a server is killed from outside
-	clocks   *clocks    // the members' clocks, if they can be set; nil: the machine's clock
+	fronts   *fronts            // nil: members reach each other directly
+	lost     chan error         // receives once a server ended or stands still, and no order was the reason
+	clocks   *clocks            // the members' clocks, if they can be set; nil: the machine's clock
+	orders   sync.Mutex         // held while an order is carried out
+	ending   context.Context    // ends when the servers are ended on purpose
+	over     context.CancelFunc // ends it
 }
 
 // An owner is a user that runs servers.
@@ -47,6 +52,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 		return nil, err
 	}
 	g := &group{servers: s.Servers, launcher: proc.NewLauncher()}
+	g.ending, g.over = context.WithCancel(context.Background())
 	if s.Servers.Run != nil {
 		g.within = slices.Concat(self, []string{"server", s.Name})
 	}
@@ -104,6 +110,9 @@ func (g *group) startSome(ctx context.Context, members []*Member) error {
 			}
 		}
 	}
+	for _, m := range members {
+		go g.watch(m.process, false)
+	}
 	return nil
 }
 
@@ -136,6 +145,7 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 
 // start starts the process of a member.
 func (g *group) start(m *Member) (err error) {
+	m.suspended.Store(false)
 	args, env := m.servers.Command(m)
 	program := g.within
 	if program == nil {
@@ -149,19 +159,59 @@ func (g *group) start(m *Member) (err error) {
 	if g.fronts != nil {
 		g.fronts.took(m, m.process.Pid())
 	}
-	go g.watch(m.process)
 	return nil
 }
 
-// watch reports that a server was killed from outside. A server that exits by itself is not reported: that is
-// the behaviour of the service.
-func (g *group) watch(p *proc.Process) {
+// watch reports the end of a server that serves, unless an order has ended it. What clients do after that
+// shows nothing about the service. If a fault has removed the data of the server, its exit is the answer of
+// the service to that, and only SIGKILL is reported.
+func (g *group) watch(p *proc.Process, forgot bool) {
 	<-p.Ended()
-	if f := p.Fate(); f.Killed && !f.Dismissed {
-		select {
-		case g.lost <- fmt.Errorf("%s ended on its own: %s", p.Name(), f.Says):
-		default: // another server was killed before, or nobody listens
+	if f := p.Fate(); !f.Dismissed && (f.Killed || !forgot) {
+		g.lose(fmt.Errorf("%s ended on its own: %s", p.Name(), f.Says))
+	}
+}
+
+// lose reports why the servers are not what the run has made of them, such as a full disk, unless they are
+// being ended. Nil: the disk alone could be the reason.
+func (g *group) lose(why error) {
+	if why = errors.Join(g.full(), why); why == nil || g.ending.Err() != nil {
+		return
+	}
+	select {
+	case g.lost <- why:
+	default: // it was reported before, or nobody listens
+	}
+}
+
+// lookEvery is the time between two looks at the servers.
+const lookEvery = 200 * time.Millisecond
+
+// scarce is how many bytes a disk has left at most when it counts as full: servers write more at once.
+const scarce = 64 << 10
+
+// full returns an error if the disk with the data of the servers is full.
+func (g *group) full() error {
+	dir := filepath.Dir(g.members[0].Dir)
+	if free, known := disk.Free(dir); !known || free > scarce {
+		return nil
+	}
+	return fmt.Errorf("the disk of TMPDIR, which has the data of the servers (%s), is full: free some space, "+
+		"or set TMPDIR to a folder on another disk", dir)
+}
+
+// look reports a server that stands still although no order has suspended it, and a full disk.
+func (g *group) look() {
+	for ; g.ending.Err() == nil; time.Sleep(lookEvery) {
+		g.lose(nil)
+		g.orders.Lock()
+		for _, m := range g.members {
+			if m.up() && !m.suspended.Load() && m.process.StandsStill() {
+				g.lose(fmt.Errorf("%s stands still: a signal that is not the run's has stopped it (SIGSTOP)%s",
+					m.process.Name(), m.process.LastWords()))
+			}
 		}
+		g.orders.Unlock()
 	}
 }
 
@@ -254,7 +304,11 @@ func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 			return err
 		}
 	}
-	return g.start(m)
+	err := g.start(m)
+	if err == nil {
+		go g.watch(m.process, forget)
+	}
+	return err
 }
 
 // again restarts all servers at their addresses, without their data.
@@ -273,6 +327,7 @@ func (g *group) again(ctx context.Context) error {
 
 // end ends all servers, and releases their ports. The folder stays.
 func (g *group) end() (err error) {
+	g.over()
 	for _, m := range g.members {
 		if m.up() { // a suspended server cannot end
 			m.resume()

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -87,6 +88,8 @@ type Member struct {
 	process *proc.Process // nil: the member was never started
 	guard   *proc.Guard   // nil: the member is not suspended, or has no child processes
 	ahead   time.Duration // how far its clock is ahead of the machine's clock
+
+	suspended atomic.Bool // an order has suspended it
 }
 
 // Started reports whether the member was started before.

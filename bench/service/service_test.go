@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -59,6 +60,12 @@ func runFake(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	die := make(chan os.Signal, 1)
+	signal.Notify(die, syscall.SIGUSR2)
+	go func() {
+		<-die
+		os.Exit(9)
+	}()
 	go tell(servers, func() string { return args[0] })
 	go tell(clients, func() (all string) {
 		for _, other := range args[3:] {
@@ -174,6 +181,56 @@ func TestServersWithoutFronts(t *testing.T) {
 	}
 	hears(t, r.Addresses[0], "I am 1 (<nil>)")
 	hears(t, r.Links[0].Address, "I am 1")
+}
+
+// If a server ends by itself, with any status, or stands still, and no order was the reason, the process of
+// the servers ends and says so. A server without its data may end.
+func TestServersThatAreDisturbed(t *testing.T) {
+	suspend := func(r *Running) error { return r.Stop(t.Context(), 0) }
+	forget := func(r *Running) error {
+		err := errors.Join(r.Kill(t.Context(), 0), r.Restart(t.Context(), 0, true), r.Await(t.Context(), 0))
+		for pids := []int{1}; err == nil && pids[0] != 0; pids, err = r.PIDs(t.Context()) {
+			if now, wrong := r.PIDs(t.Context()); wrong == nil && now[0] != 0 {
+				syscall.Kill(now[0], syscall.SIGTERM)
+			}
+		}
+		return err
+	}
+	for name, x := range map[string]struct {
+		before func(*Running) error
+		signal syscall.Signal
+		says   string
+	}{
+		"ends well":           {nil, syscall.SIGTERM, "server 1 ended on its own: exited with status 0"},
+		"dies":                {nil, syscall.SIGUSR2, "server 1 ended on its own: exit status 9"},
+		"stands still":        {suspend, syscall.SIGSTOP, "server 1 stands still: a signal that is not the run's"},
+		"ends after amnesia":  {forget, syscall.SIGTERM, "server 1 ended on its own: exited with status 0"},
+		"is killed on a stop": {suspend, syscall.SIGKILL, "server 1 ended on its own: signal: killed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := heldFake(t)
+			if err := r.Start(t.Context(), nil, false); err != nil {
+				t.Fatal(err)
+			}
+			if x.before != nil {
+				if err := x.before(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pids, err := r.PIDs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(pids[1], x.signal); err != nil {
+				t.Fatal(err)
+			}
+			all := r.Processes()[0]
+			<-all.Ended()
+			if says := all.Fate().Says; !strings.Contains(says, x.says) || strings.Contains(says, "server 0") {
+				t.Errorf("it says %q, not %q", says, x.says)
+			}
+		})
+	}
 }
 
 // Servers can be cut off from each other if there are several, and each has a port for the others.

@@ -52,8 +52,9 @@ type Held struct {
 }
 
 // up carries out orders until the input ends. Then it ends all servers, and removes their folder. If a server
-// is killed from outside, up returns at once: the behaviour of clients after that shows nothing about the
-// service. The other servers end with this process, and the parent process removes their folder.
+// ends or stands still, and no order was the reason, up returns at once: the behaviour of clients after that
+// shows nothing about the service. The other servers end with this process, and the parent process removes
+// their folder.
 func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) error {
 	u := &controller{service: s, values: v, self: t.Self, lost: make(chan error, 1)}
 	served := make(chan error, 1)
@@ -82,7 +83,7 @@ type controller struct {
 	group   *group
 	self    []string // this program: see Table.Self
 	dir     string
-	lost    chan error // receives when a server was killed from outside; nil: nobody listens
+	lost    chan error // see group.lost; nil: nobody listens
 }
 
 func (u *controller) obey(o *order) (any, error) {
@@ -92,13 +93,21 @@ func (u *controller) obey(o *order) (any, error) {
 		return u.hold(o.Hold)
 	case u.group == nil:
 		return nil, errors.New("the servers have no ports yet")
+	}
+	u.group.orders.Lock()
+	defer u.group.orders.Unlock()
+	switch {
 	case o.Start != nil:
 		if o.Start.Clocks {
 			if err := u.group.setClocks(u.dir); err != nil {
 				return nil, err
 			}
 		}
-		return nil, u.group.startAll(ctx, o.Start.Links)
+		if err := u.group.startAll(ctx, o.Start.Links); err != nil {
+			return nil, err
+		}
+		go u.group.look()
+		return nil, nil
 	case o.Leader:
 		return u.leader(ctx)
 	case o.PIDs:

@@ -218,7 +218,7 @@ func (s Servers) Answered(client nodes.ID) ([]port.Member, error) {
 
 // Strain cuts connections of servers, or loses answers to clients. It returns a function that ends the
 // strain.
-func (s Servers) Strain(number int, of port.Strain) (func() (port.Lost, error), error) {
+func (s Servers) Strain(number int, of port.Strain) (func() error, error) {
 	f := cluster.ConnectionFault{Number: number}
 	if of.Answer > 0 {
 		f.Answer = &cluster.AnswerFault{Nth: of.Answer, Close: of.Close, Of: map[string]string{}}
@@ -248,16 +248,11 @@ func (s Servers) Strain(number int, of port.Strain) (func() (port.Lost, error), 
 	if errors.Is(err, cluster.ErrNoProxies) {
 		return nil, err
 	}
-	end := func() (lost port.Lost, err error) {
-		if of.Answer > 0 {
-			if lost, err = through.Answers(s.ctx, number); err != nil {
-				return lost, err
-			}
-		}
-		return lost, through.Heal(s.ctx, number)
-	}
-	return end, err
+	return func() error { return through.Heal(s.ctx, number) }, err
 }
+
+// Lost returns which answers a strain has lost.
+func (s Servers) Lost(number int) (port.Lost, error) { return s.site.Proxies.Lost(s.ctx, number) }
 
 // Bytes returns how many bytes clients and servers have exchanged so far. The number is known only with
 // proxies.

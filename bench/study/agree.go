@@ -49,8 +49,9 @@ func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualE
 // requests one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts
 // differ. It is also wrong if the numbers of entries or of messages of a kind differ, unless messages
 // circulate or timers send them again. The comparisons go through the faults in turn. Comparable must return
-// some rows. The results are from the real runs.
-func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
+// some rows. The results are from the real runs. If ctx is done, or results cannot be written, the error
+// says so.
+func (c *Campaign) Compare(ctx context.Context, count int) ([]*Result, error) {
 	rows := c.Comparable()
 	return made(c.run(ctx, 1, count, 0, count, func(number int) *Case {
 		row, fault := rows[(number+number/len(compared))%len(rows)], compared[number%len(compared)]
@@ -68,7 +69,7 @@ func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
 			}
 		}
 		return real
-	}))
+	})), c.ended(ctx)
 }
 
 // compared returns the case of a row under a fault, real or simulated.

@@ -113,7 +113,7 @@ func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Resu
 	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Case {
 		j, err := g.cells[order[number]].job(e)
 		return &Case{Job: j, Err: err, Expect: (*Result).expectCalm}
-	})), ctx.Err()
+	})), e.ended(ctx)
 }
 
 // order returns the indices of all cells. Rows take turns, each with its cells in an order drawn by the seed.

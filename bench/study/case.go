@@ -22,7 +22,8 @@ type Case struct {
 	*bench.Job
 	Err error // why the run cannot be made
 	// If Stored is set, a simulated run is stored, like a run of processes. Name is the name of its folder, and
-	// Sweep its place in a sweep; if they are empty, the folder gets a default name, and the run is in no sweep.
+	// Sweep its place in a sweep; if they are empty, the folder gets a default name, and the run is in no
+	// sweep.
 	Stored bool
 	Name   string
 	Sweep  *runs.SweepRun
@@ -120,28 +121,37 @@ func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
 	}
 }
 
-// run makes count cases, some at a time, and returns their results by number, from 0. If ctx is done, the
-// results of cases not made by then are nil. For Progress, run takes the number of cases made before
-// this call, and the number of all cases.
+// run makes count cases, some at a time, and returns their results by number, from 0. If ctx is done, or
+// results cannot be written, the results of cases not made by then are nil. For Progress, run takes the
+// number of cases made before this call, and the number of all cases.
 func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	of func(number int) *Case) []*Result {
-	return e.each(ctx, workers, count, before, all, func(number int) *Result {
+	return e.each(ctx, workers, count, before, all, func(ctx context.Context, number int) *Result {
 		return e.make(ctx, of(number))
 	})
 }
 
 // each is like run, but calls the function one for each number. A call may make several runs, or no run.
 func (e *Experiment) each(ctx context.Context, workers, count, before, all int,
-	one func(number int) *Result) []*Result {
+	one func(ctx context.Context, number int) *Result) []*Result {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if e.unwritten != nil {
+		stop()
+	}
 	var mu sync.Mutex
 	results := make([]*Result, count)
 	pool(ctx, workers, count, func(number int) {
-		r := one(number)
+		r := one(ctx, number)
+		mu.Lock()
+		defer mu.Unlock()
 		if ctx.Err() != nil {
 			return // the run was cut short
 		}
-		mu.Lock()
-		defer mu.Unlock()
+		if e.stops(r) {
+			stop()
+			return
+		}
 		results[number] = r
 		if before++; e.Progress != nil {
 			e.Progress(before, all, r)

@@ -65,7 +65,7 @@ func (c *Campaign) Run(ctx context.Context) ([]*Result, error) {
 	}
 	results := c.run(ctx, runtime.GOMAXPROCS(0), c.Simulated, 0, all, making(false))
 	results = append(results, c.run(ctx, 1, c.Real, c.Simulated, all, making(true))...)
-	return made(results), ctx.Err()
+	return made(results), c.ended(ctx)
 }
 
 // drawn returns the case with a number.

@@ -1,6 +1,8 @@
 package study
 
 import (
+	"cmp"
+	"context"
 	"runtime"
 	"time"
 
@@ -23,6 +25,19 @@ type Experiment struct {
 	Receive workload.Receive
 	// Progress is called after each run, from several goroutines, one at a time; it may be nil.
 	Progress func(done, all int, r *Result)
+
+	unwritten error // why results can be written no more, which ends the study
+}
+
+// ended returns why the study has ended early: results cannot be written, or ctx is done.
+func (e *Experiment) ended(ctx context.Context) error { return cmp.Or(e.unwritten, ctx.Err()) }
+
+// stops reports whether the run of a result ends the study.
+func (e *Experiment) stops(r *Result) bool {
+	if results.Unwritable(r.Err) {
+		e.unwritten = cmp.Or(e.unwritten, r.Err)
+	}
+	return e.unwritten != nil
 }
 
 // simulating returns about how long simulated runs take on this machine: 3 ms of CPU time each, as measured

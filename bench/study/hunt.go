@@ -40,8 +40,8 @@ type Hunt struct {
 	Limit    time.Duration // no plan begins after this time; 0: no limit
 	Workers  int           // how many runs are made in parallel
 	Tries    int           // how many runs shrinking a finding may take; 0: findings are not shrunk
-	// Subject returns the service with options. Command returns the command that repeats a job; plan is the file
-	// of its faults, or empty.
+	// Subject returns the service with options. Command returns the command that repeats a job; plan is the
+	// file of its faults, or empty.
 	Subject func(ctx context.Context, service string, words []string, nodes int) (*ServiceSubject, error)
 	Command func(j *bench.Job, plan string) string
 	// Told is called after each run, from one goroutine at a time.
@@ -72,13 +72,18 @@ func (h *Hunt) Run(ctx context.Context) error {
 			left = append(left, number)
 		}
 	}
+	within, stop := context.WithCancel(ctx)
+	defer stop()
 	began := time.Now()
-	pool(ctx, max(1, h.Workers), len(left), func(i int) {
+	pool(within, max(1, h.Workers), len(left), func(i int) {
 		if h.Limit > 0 && time.Since(began) > h.Limit {
 			return
 		}
-		if one := h.one(ctx, left[i]); ctx.Err() == nil {
+		if one := h.one(within, left[i]); within.Err() == nil {
 			h.keep(one)
+		}
+		if h.failed() != nil {
+			stop()
 		}
 	})
 	if err := cmp.Or(h.err, ctx.Err()); err != nil || h.Tries == 0 {
@@ -96,6 +101,19 @@ func (h *Hunt) keep(one *Hunted) {
 	if h.Told != nil {
 		h.Told(len(h.Done), one)
 	}
+}
+
+// fail keeps the first error of writing, which ends the study, and failed returns it.
+func (h *Hunt) fail(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.err = cmp.Or(h.err, err)
+}
+
+func (h *Hunt) failed() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
 }
 
 // one draws the plan with a number and makes its run.
@@ -118,6 +136,9 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	slept := sleepBeside(limited)
 	made := h.once(limited, &Case{Job: j, Stored: true, Name: name})
 	r, err := made.run, made.Err
+	if results.Unwritable(err) {
+		h.fail(err)
+	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = errors.Join(fmt.Errorf("the run has not ended within %v", huntLimit), err)
 	}
@@ -134,9 +155,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	}
 	if ctx.Err() != nil || one.Class != HuntFinding && one.Class != HuntBusy {
 		if err := os.RemoveAll(r.Folder.Path); err != nil {
-			h.mu.Lock()
-			h.err = cmp.Or(h.err, err)
-			h.mu.Unlock()
+			h.fail(err)
 		}
 		one.Story = nil
 		return one
@@ -388,8 +407,8 @@ type Hunted struct {
 	Seconds float64   `json:"seconds"`
 	LateMS  float64   `json:"late_ms"`           // by how much the longest sleep beside the run was too long
 	Refused float64   `json:"refused,omitempty"` // tries that were refused though nobody was inside
-	// Shrunk is the result of the plan of a finding after shrinking. A plan that was shrunk has two lines in the
-	// journal; only the second has Shrunk.
+	// Shrunk is the result of the plan of a finding after shrinking. A plan that was shrunk has two lines in
+	// the journal; only the second has Shrunk.
 	Shrunk *Hunted `json:"shrunk,omitempty"`
 	Shown  string  `json:"shown,omitempty"` // how often the finding was reproduced
 }

@@ -50,8 +50,8 @@ const (
 	hold      = 5 * time.Millisecond
 	think     = "uniform:10ms,30ms"
 	patience  = 500 * time.Millisecond
-	// electing is the time for an election beyond the elector's own time: failure detectors need some of it, and
-	// processes wait for CPUs.
+	// electing is the time for an election beyond the elector's own time: failure detectors need some of it,
+	// and processes wait for CPUs.
 	electing = 3 * time.Second
 )
 
@@ -141,7 +141,7 @@ func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
 		}
 	}
 	m.confirm(ctx, cells)
-	return cells, ctx.Err()
+	return cells, m.ended(ctx)
 }
 
 // caseOf returns a run of a cell, by its number from 0. A run of processes that shows nothing is made again,

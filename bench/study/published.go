@@ -51,14 +51,15 @@ func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, list
 			}
 		}
 	}
-	results := e.each(ctx, runtime.GOMAXPROCS(0), len(all), 0, len(all), func(number int) *Result {
+	one := func(ctx context.Context, number int) *Result {
 		r := all[number]
 		result := &Result{Job: &bench.Job{Spec: r.Spec, Simulated: true}, Figure: r}
 		if result.Err = r.reproduce(ctx, e.Seed); r.Judged() && !r.Holds {
 			result.Wrong = "it is off"
 		}
 		return result
-	})
+	}
+	results := e.each(ctx, runtime.GOMAXPROCS(0), len(all), 0, len(all), one)
 	for _, r := range made(results) {
 		if r.Err != nil {
 			f := r.Figure
@@ -66,7 +67,7 @@ func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, list
 		}
 		figures = append(figures, r.Figure)
 	}
-	return figures, len(all), ctx.Err()
+	return figures, len(all), e.ended(ctx)
 }
 
 // Ratio returns measured / published, for the middle of the published range.

@@ -231,17 +231,22 @@ func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
 			return nil, err
 		}
 	}
+	within, stop := context.WithCancel(ctx)
+	defer stop()
 	var mu sync.Mutex
 	round := func(units [][2]int) {
-		pool(ctx, s.workers(), len(units), func(number int) {
+		pool(within, s.workers(), len(units), func(number int) {
 			cell, trial := units[number][0], units[number][1]
 			s.search(cell, trial, func(name string, j *bench.Job) error {
-				r := s.make(ctx, s.caseOf(name, trial, j))
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
+				r := s.make(within, s.caseOf(name, trial, j))
 				mu.Lock()
 				defer mu.Unlock()
+				if s.stops(r) {
+					stop()
+				}
+				if within.Err() != nil {
+					return within.Err()
+				}
 				made = append(made, r)
 				if s.done++; s.Progress != nil {
 					s.Progress(s.done, max(s.done, s.most), r)
@@ -262,7 +267,7 @@ func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
 	}
 	round(first)
 	round(more)
-	return made, cmp.Or(s.writeAll(), s.writeRates(), ctx.Err())
+	return made, cmp.Or(s.unwritten, s.writeAll(), s.writeRates(), ctx.Err())
 }
 
 // DiskSpace returns how many bytes of disk space the largest run needs while it goes on.

@@ -164,7 +164,7 @@ func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 	cases := c.cases()
 	return made(c.run(ctx, 1, len(cases), 0, len(cases), func(number int) *Case {
 		return c.caseOf(cases[number])
-	})), ctx.Err()
+	})), c.ended(ctx)
 }
 
 // caseOf returns the case of a scheme in a partition. The run is made again if another node led than

@@ -18,6 +18,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/runs"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -41,7 +42,7 @@ type Sweep struct {
 	left    []sweepRun                 // runs that are still to be made, in this order
 	// vary changes the job of a single run; nil: all runs of a configuration are alike.
 	vary func(r sweepRun, j *bench.Job)
-	cut  []*results.Folder // folders of runs that were cut short; these runs are made again
+	cut  []*results.Folder // folders of runs that ended early; these runs are made again
 
 	mu      sync.Mutex // guards rows, and the writing of the table of the set
 	next    time.Time  // earliest time to write the table again
@@ -173,6 +174,23 @@ func (s *Sweep) Disturbed() (runs int) {
 	return runs
 }
 
+// Outcomes counts the runs of the sweep that the set has, by their verdicts. A run that ended early is
+// inconclusive.
+func (s *Sweep) Outcomes() map[check.Outcome]int {
+	all := map[check.Outcome]int{}
+	for trial := 1; trial <= s.Trials; trial++ {
+		for _, cell := range s.Cells {
+			name, err := runName(cell, trial)
+			row, is := s.rows[name]
+			outcome := check.Inconclusive
+			if err == nil && is && outcome.UnmarshalText([]byte(row.Verdict)) == nil {
+				all[outcome]++
+			}
+		}
+	}
+	return all
+}
+
 // madeBy returns the commit that made a run or, if that is unknown, the version.
 func madeBy(versions map[string]string) string {
 	return cmp.Or(versions["revision"], versions["turnstile"])
@@ -195,7 +213,7 @@ func (s *Sweep) DiskSpace() (most uint64) {
 }
 
 // Lock gives this process the sole right to make runs of the set, until unlock is called. It hides the
-// folders of runs that were cut short, by a dot before their names.
+// folders of runs that ended early, by a dot before their names.
 func (s *Sweep) Lock() (unlock func() error, err error) {
 	if unlock, err = results.LockSet(s.Setup.Results, s.Setup.Set); err != nil {
 		return nil, err
@@ -235,7 +253,7 @@ func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 		}
 		return s.caseOf(r.name, r.trial, j)
 	})
-	return made(all), cmp.Or(s.writeAll(), ctx.Err())
+	return made(all), cmp.Or(s.unwritten, s.writeAll(), ctx.Err())
 }
 
 // workers returns how many runs are made at once.

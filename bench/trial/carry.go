@@ -29,7 +29,7 @@ type connections struct {
 	reconnects bool
 	resets     map[int]bool // numbers of the faults in force that close connections or routes
 	// functions that end the strains in force, by number of the fault
-	ends     map[int]func() (port.Lost, error)
+	ends     map[int]func() error
 	outage   outage
 	carriers []cluster.Process // processes that carry messages, including ended ones
 }
@@ -116,7 +116,7 @@ func (c *connections) strain(number int, s port.Strain) (err error) {
 		return fmt.Errorf("fault %d is on no connection", number)
 	}
 	a, b := s.Links[0].A.Role, s.Links[0].B.Role
-	var end func() (port.Lost, error)
+	var end func() error
 	switch {
 	case a == port.Server || b == port.Server:
 		end, err = c.servers.Strain(number, s)
@@ -128,7 +128,7 @@ func (c *connections) strain(number int, s port.Strain) (err error) {
 		end, err = c.strainNodes(number, s)
 	}
 	if c.ends == nil {
-		c.ends = map[int]func() (port.Lost, error){}
+		c.ends = map[int]func() error{}
 	}
 	if c.ends[number] = end; end == nil {
 		delete(c.ends, number)
@@ -137,10 +137,10 @@ func (c *connections) strain(number int, s port.Strain) (err error) {
 }
 
 // relieve ends a strain.
-func (c *connections) relieve(number int) (port.Lost, error) {
+func (c *connections) relieve(number int) error {
 	end := c.ends[number]
 	if end == nil {
-		return port.Lost{}, fmt.Errorf("no fault %d is on connections", number)
+		return fmt.Errorf("no fault %d is on connections", number)
 	}
 	delete(c.ends, number)
 	return end()
@@ -148,7 +148,7 @@ func (c *connections) relieve(number int) (port.Lost, error) {
 
 // cutRoutes closes the routes between brokers (see cluster.Brokers.Cut). After the cut, the brokers take some
 // seconds to open their routes again; settled reports when they have.
-func (c *connections) cutRoutes(number int, s port.Strain) (func() (port.Lost, error), error) {
+func (c *connections) cutRoutes(number int, s port.Strain) (func() error, error) {
 	switch {
 	case !c.site.OwnBrokers():
 		return nil, site.ErrNotOurs
@@ -162,9 +162,7 @@ func (c *connections) cutRoutes(number int, s port.Strain) (func() (port.Lost, e
 	for _, l := range s.Links {
 		routes = append(routes, [2]int{l.A.I, l.B.I})
 	}
-	end := func() (port.Lost, error) {
-		return port.Lost{}, c.ended(number, c.site.FirstBrokers().Heal(c.nodes.ctx, number))
-	}
+	end := func() error { return c.ended(number, c.site.FirstBrokers().Heal(c.nodes.ctx, number)) }
 	if err := c.site.FirstBrokers().Cut(c.nodes.ctx, number, routes); err != nil {
 		return end, err
 	}
@@ -184,7 +182,7 @@ var errNoCutter = errors.New("no host of this run can cut its network: that take
 
 // cutNetwork makes kernels drop packets between hosts. TCP sends a dropped packet again, but a broker drops a
 // message that waits too long.
-func (c *connections) cutNetwork(number int, s port.Strain) (func() (port.Lost, error), error) {
+func (c *connections) cutNetwork(number int, s port.Strain) (func() error, error) {
 	if !c.cutter.CutsNetworks() {
 		return nil, errNoCutter
 	}
@@ -197,7 +195,7 @@ func (c *connections) cutNetwork(number int, s port.Strain) (func() (port.Lost, 
 			hosts = append(hosts, l.A.I)
 		}
 	}
-	end := func() (port.Lost, error) { return port.Lost{}, c.ended(number, c.cutter.HealNetwork(number)) }
+	end := func() error { return c.ended(number, c.cutter.HealNetwork(number)) }
 	if err := c.cutter.CutNetwork(number, hosts, c.site.Ports()); err != nil {
 		return end, err
 	}
@@ -224,7 +222,7 @@ func (c *connections) ended(number int, err error) error {
 }
 
 // strainNodes puts a strain on the connections of nodes to their brokers.
-func (c *connections) strainNodes(number int, s port.Strain) (func() (port.Lost, error), error) {
+func (c *connections) strainNodes(number int, s port.Strain) (func() error, error) {
 	if !c.site.Proxies.Any() {
 		return nil, cluster.ErrNoProxies
 	}
@@ -238,9 +236,7 @@ func (c *connections) strainNodes(number int, s port.Strain) (func() (port.Lost,
 			return nil, err
 		}
 	}
-	end := func() (port.Lost, error) {
-		return port.Lost{}, c.ended(number, c.site.Proxies.Heal(c.nodes.ctx, number))
-	}
+	end := func() error { return c.ended(number, c.site.Proxies.Heal(c.nodes.ctx, number)) }
 	return end, c.site.Proxies.Begin(c.nodes.ctx, f)
 }
 

@@ -114,7 +114,7 @@ func (n *nodeSet) death(first cluster.Process) error {
 	if past, err := n.expectedEnd(first); past || err != nil {
 		return err
 	}
-	grace := time.After(200 * time.Millisecond)
+	at, grace := n.now(), time.After(200*time.Millisecond)
 	for others := 0; ; others++ {
 		select {
 		case p := <-n.ended:
@@ -131,7 +131,8 @@ func (n *nodeSet) death(first cluster.Process) error {
 			if others > 0 {
 				also = fmt.Sprintf(" (and %d more after it)", others)
 			}
-			return fmt.Errorf("%s ended on its own%s: %s", first.Name(), also, first.Fate().Says)
+			return fmt.Errorf("%s ended on its own at %.3f s%s: %s", first.Name(), float64(at)/1e9, also,
+				first.Fate().Says)
 		}
 	}
 }

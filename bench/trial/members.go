@@ -47,14 +47,17 @@ func (c faultCluster) of(r port.Role) members {
 }
 
 // Now and the actions on members implement port.Cluster.
-func (c faultCluster) Now() int64                                { return c.now() }
-func (c faultCluster) Up(m port.Member) bool                     { return c.of(m.Role).Up(m.I) }
-func (c faultCluster) Kill(m port.Member) error                  { return c.of(m.Role).Kill(m.I) }
-func (c faultCluster) Start(m port.Member, forget bool) error    { return c.of(m.Role).Start(m.I, forget) }
-func (c faultCluster) Stop(m port.Member) error                  { return c.of(m.Role).Stop(m.I) }
-func (c faultCluster) Continue(m port.Member) error              { return c.of(m.Role).Continue(m.I) }
-func (c faultCluster) Strain(number int, s port.Strain) error    { return c.strain(number, s) }
-func (c faultCluster) Relieve(number int) (_ port.Lost, _ error) { return c.relieve(number) }
+func (c faultCluster) Now() int64                             { return c.now() }
+func (c faultCluster) Up(m port.Member) bool                  { return c.of(m.Role).Up(m.I) }
+func (c faultCluster) Kill(m port.Member) error               { return c.of(m.Role).Kill(m.I) }
+func (c faultCluster) Start(m port.Member, forget bool) error { return c.of(m.Role).Start(m.I, forget) }
+func (c faultCluster) Stop(m port.Member) error               { return c.of(m.Role).Stop(m.I) }
+func (c faultCluster) Continue(m port.Member) error           { return c.of(m.Role).Continue(m.I) }
+func (c faultCluster) Strain(number int, s port.Strain) error { return c.strain(number, s) }
+func (c faultCluster) Relieve(number int) error               { return c.relieve(number) }
+
+// Lost implements port.Cluster. Only answers of servers are lost one by one.
+func (c faultCluster) Lost(number int) (port.Lost, error) { return c.servers.Lost(number) }
 
 // SetClock implements port.Cluster.
 func (c faultCluster) SetClock(m port.Member, jump time.Duration, rate float64) error {

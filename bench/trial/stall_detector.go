@@ -219,12 +219,20 @@ func (t *Trial) silent(within time.Duration) (process, why string, err error) {
 	return t.nodes.lives[i].node.Name(), why, nil
 }
 
+// noticed is the longest time until a server or program that was stopped from outside ends the trial.
+const noticed = time.Second
+
 // stalled parks all nodes, keeps a report of their states, and returns ErrStalled. Messages is how many were
 // handled since the last entry, in a livelock; otherwise 0.
 func (t *Trial) stalled(messages uint64) error {
 	t.faults.refuse("has stalled: nothing in it moves any more")
 	if err := t.nodes.endpoint.Reached(t.nodes.ctx); err != nil { // servers out of reach: this is no stall
 		return t.nodes.outOfReach(err)
+	}
+	if foreign.Is(t.Config) {
+		if err := t.nodes.wait(noticed); err != nil {
+			return err
+		}
 	}
 	if err := t.orders.give(host.Order{Do: host.Park}, t.nodes.up()...); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)

@@ -384,9 +384,14 @@ func (n *nodeSet) startAll() error {
 	return err
 }
 
-// joinLimit is how long nodes may take to become ready.
+// joinLimit is how long nodes may take to become ready. A node that waits for its program has a limit for
+// that.
 func (n *nodeSet) joinLimit() time.Duration {
-	return 20*time.Second + time.Duration(n.Total())*50*time.Millisecond
+	limit := 20*time.Second + time.Duration(n.Total())*50*time.Millisecond
+	if foreign.Is(n.Config) {
+		limit += host.LongestInit
+	}
+	return limit
 }
 
 // awaitReady waits until started nodes are ready and their counters are known. If that takes too long, it

@@ -36,11 +36,11 @@ var TargetWords = []struct {
 	Word, Says string
 	Run        bool // the run determines the node; otherwise the seed and the number of nodes do
 }{
-	{"all", "every node, servers included", false},
+	{"all", "every node: clients and servers of an algorithm, not of a service", false},
 	{"random", "a client drawn by the seed; random:2 for two", false},
 	{"minority", "the largest minority of clients, drawn by the seed", false},
 	{"majority", "the smallest majority of clients, drawn by the seed", false},
-	{"half", "half of all nodes, rounded down, servers included, drawn by the seed", false},
+	{"half", "half of all nodes (see all), rounded down, drawn by the seed", false},
 	{"coordinator", "the node that the algorithm has all others ask, if it has one", false},
 	{"holder", "the next client to enter its critical section, while it is inside", true},
 	{"waiter", "the next client to request, while it waits", true},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
@@ -23,8 +22,11 @@ var throttle = Kind{Key: "throttle", Layer: OfConnections, Proxies: true,
 	Flag: "limit the bytes a second on the connections of `nodes` to their brokers",
 	More: []Key{{Name: "to", Says: "how many bytes pass in a second with --throttle, as in 100KB"}}}
 
-func (t *Throttle) more() []string                   { return []string{"to " + t.To.String()} }
-func (*Throttle) Leaves(time.Duration) time.Duration { return chance.Longest }
+func (t *Throttle) more() []string { return []string{"to " + t.To.String()} }
+
+// Leaves returns how long a node may take to reconnect: what waited passes at the heal, but a broker may have
+// given up the connection.
+func (*Throttle) Leaves(time.Duration) time.Duration { return reconnecting }
 
 func (t *Throttle) Check(time.Duration, bool) (string, error) {
 	if t.To == 0 {

@@ -38,6 +38,7 @@ import (
 	"turnstile/chaos/place"
 	"turnstile/internal/broker"
 	"turnstile/internal/cgroup"
+	"turnstile/internal/disk"
 	"turnstile/internal/offset"
 	"turnstile/internal/proc"
 	"turnstile/results"
@@ -358,7 +359,7 @@ func (a *Agent) join(o *order) (reply, error) {
 	if err := cluster.CheckLimits(j.Nodes, j.Carriers); err != nil {
 		return reply{}, fmt.Errorf("host %s: %w", a.Name, err)
 	}
-	if free, known := results.FreeBytes(a.Folder); known && free < uint64(j.Disk) {
+	if free, known := disk.Free(a.Folder); known && free < uint64(j.Disk) {
 		return reply{}, fmt.Errorf("host %s: its logs may take %d MB, and the disk of %s has %d: use fewer nodes, "+
 			"or another --folder", a.Name, j.Disk>>20, a.Folder, free>>20)
 	}

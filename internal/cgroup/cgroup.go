@@ -36,6 +36,27 @@ func Read(root fs.FS) Limits {
 	return l
 }
 
+// Kills returns how many processes of this process's own group the kernel has killed because memory had run
+// out, and whether this is known.
+func Kills(root fs.FS) (count int, known bool) {
+	member := memberships(read(root, "proc/self/cgroup"))
+	for _, m := range mounts(read(root, "proc/self/mountinfo")) {
+		for _, name := range m.controllers {
+			file := map[string]string{unified: "memory.events", "memory": "memory.oom_control"}[name]
+			group, found := member[name]
+			if !found || file == "" {
+				continue
+			}
+			for line := range strings.Lines(read(root, path.Join(m.folders(group)[0], file))) {
+				if text, is := strings.CutPrefix(line, "oom_kill "); is {
+					return int(number(text)), true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
 // and returns the lower of each limit.
 func (l Limits) and(m Limits) Limits {
 	if l.CPUs == 0 || m.CPUs > 0 && m.CPUs < l.CPUs {

@@ -112,3 +112,24 @@ func TestReadThisMachine(t *testing.T) {
 		t.Errorf("this process has the limits %+v", l)
 	}
 }
+
+func TestKills(t *testing.T) {
+	events, control := "sys/fs/cgroup/user/app/memory.events", "sys/fs/cgroup/memory/a/b/memory.oom_control"
+	for name, test := range map[string]struct {
+		of    files
+		count int
+		known bool
+	}{
+		"no files":  {files{}, 0, false},
+		"2":         {version2.with(files{events: "low 0\noom 5\noom_kill 3\noom_group_kill 0\n"}), 3, true},
+		"2, none":   {version2.with(files{events: "oom 0\noom_kill 0\n"}), 0, true},
+		"2, unsaid": {version2, 0, false},
+		"1":         {version1.with(files{control: "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n"}), 4, true},
+		"1, a parent": {version1.with(files{"sys/fs/cgroup/memory/a/memory.oom_control": "oom_kill 4\n"}), 0,
+			false},
+	} {
+		if count, known := Kills(test.of.fs()); count != test.count || known != test.known {
+			t.Errorf("%s: %d, known: %t", name, count, known)
+		}
+	}
+}

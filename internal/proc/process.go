@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"turnstile/internal/cgroup"
 	"turnstile/internal/english"
 )
 
@@ -22,7 +23,7 @@ import (
 // process: the signal that ends them with their parent is bound to that thread.
 type Launcher struct {
 	jobs  chan func()
-	kills int           // kills by the kernel for lack of memory, before the launcher was made
+	kills kills         // kills before the launcher was made
 	drain time.Duration // see drainLimit
 	as    *syscall.Credential
 }
@@ -52,7 +53,6 @@ type Command struct {
 	// Stdin and Stdout are pipes of the caller, which keeps the other ends; nil: the launcher makes them, and
 	// the output of the process is standard output and error together.
 	Stdin, Stdout *os.File
-	Files         []*os.File // further open files, from descriptor 3 on
 	// Shares means that the process joins the process group of this one: signals to the group reach both.
 	Shares bool
 	// OnOutput receives the output of the process as it comes, and returns the part to keep for its Fate. It
@@ -73,8 +73,10 @@ type Process struct {
 	ended  chan struct{}
 	err    error         // how it ended: nil for an exit status of 0
 	fate   Fate          // set when the process has ended
-	kills  int           // the value of Launcher.kills
+	kills  kills         // the value of Launcher.kills
 	turns  atomic.Uint32 // see Turns
+	looks  int           // calls of StandsStill
+	family []int         // the process and its descendants, as of one of these calls
 
 	dismissed atomic.Bool
 }
@@ -87,7 +89,8 @@ type Fate struct {
 	Gone      bool      // its host is gone: its end is unknown, and it counts as killed
 	Heard     time.Time // if Gone: when its host was last heard of
 	Status    int       // its exit status; -1: a signal has ended it
-	How       string    // how it ended in words, with the reason if known
+	Cause     string    // what of the machine ended it, in words; empty: unknown
+	How       string    // how it ended in words, with Cause
 	Says      string    // the text of How, and the last output of the process
 }
 
@@ -106,7 +109,7 @@ func (l *Launcher) Start(c Command) (*Process, error) {
 	}
 	p := &Process{name: c.Name, own: !c.Shares, ended: make(chan struct{}), kills: l.kills}
 	p.cmd = exec.Command(c.Program[0], c.Program[1:]...)
-	p.cmd.Env, p.cmd.ExtraFiles = append(os.Environ(), c.Env...), c.Files
+	p.cmd.Env = append(os.Environ(), c.Env...)
 	output, err := p.pipes(&c)
 	if err != nil {
 		return fail(err)
@@ -285,8 +288,8 @@ func (p *Process) Dismiss() {
 	p.Kill()
 }
 
-// lastWords returns what the process printed, as the end of an error.
-func (p *Process) lastWords() string {
+// LastWords returns what the process printed so far, as the end of an error.
+func (p *Process) LastWords() string {
 	text := strings.TrimSpace(p.tail.String())
 	if text == "" {
 		return "; it printed nothing"
@@ -333,23 +336,23 @@ func (p *Process) ending() Fate {
 	}
 	f := Fate{Well: p.err == nil, Killed: how == killed, Dismissed: p.dismissed.Load(),
 		Status: p.cmd.ProcessState.ExitCode()}
-	kills := 0
+	var since kills
 	if f.Killed {
-		kills = readKills() - p.kills
+		since = readKills().since(p.kills)
 	}
-	if why := cause(how, p.tail.String(), kills); why != "" {
-		how += ", since " + why
+	if f.Cause = cause(how, p.tail.String(), since); f.Cause != "" {
+		how += ", since " + f.Cause
 	}
-	f.How, f.Says = how, how+p.lastWords()
+	f.How, f.Says = how, how+p.LastWords()
 	return f
 }
 
 // killed describes the end by SIGKILL.
 const killed = "signal: killed"
 
-// cause returns why a process ended, or "". how describes its end, text is its output, and kills is how many
-// processes the kernel killed meanwhile because memory had run out.
-func cause(how, text string, kills int) string {
+// cause returns why a process ended, or "". how describes its end, text is its output, and k are the kills
+// meanwhile.
+func cause(how, text string, k kills) string {
 	has := func(signs ...string) bool {
 		for _, s := range signs {
 			if strings.Contains(text, s) {
@@ -359,15 +362,20 @@ func cause(how, text string, kills int) string {
 		return false
 	}
 	switch {
-	case how == killed && kills > 0:
+	case how == killed && k.known && k.own > 0:
 		return fmt.Sprintf("memory ran out (the kernel killed %s for it): use fewer nodes, or allow more memory",
-			english.Count(kills, "process", "processes"))
+			english.Count(k.own, "process", "processes"))
+	case how == killed && !k.known && k.machine > 0:
+		return fmt.Sprintf("perhaps memory ran out (the kernel killed %s of the machine for it meanwhile)",
+			english.Count(k.machine, "process", "processes"))
 	case has("failed to create new OS thread", "newosproc"):
 		return "it was given no more threads: raise the limit on this user's processes (ulimit -u), " +
 			"or on the container"
 	case has("runtime: out of memory", "cannot allocate memory", "fatal error: out of memory",
 		"failed to reserve page summary memory"):
 		return "it was given no more memory" + spaceLimit()
+	case has("no space left on device", "No space left on device"):
+		return "a disk is full: free some space"
 	}
 	return ""
 }
@@ -381,17 +389,28 @@ func spaceLimit() string {
 	return fmt.Sprintf(": the limit on address space (ulimit -v) is %d KB", l.Cur/1024)
 }
 
-// readKills returns how many processes the kernel has killed since boot because memory had run out, including
-// processes of containers.
-func readKills() int {
+// kills counts processes that the kernel has killed because memory had run out.
+type kills struct {
+	own     int // processes of this process's control group, which has the processes of the run
+	known   bool
+	machine int // processes of the whole machine
+}
+
+// readKills returns the kills since the machine was started.
+func readKills() (k kills) {
+	k.own, k.known = cgroup.Kills(os.DirFS("/"))
 	b, _ := os.ReadFile("/proc/vmstat")
 	for line := range strings.Lines(string(b)) {
 		if count, found := strings.CutPrefix(line, "oom_kill "); found {
-			n, _ := strconv.Atoi(strings.TrimSpace(count))
-			return n
+			k.machine, _ = strconv.Atoi(strings.TrimSpace(count))
 		}
 	}
-	return 0
+	return k
+}
+
+// since returns the kills after others.
+func (k kills) since(before kills) kills {
+	return kills{k.own - before.own, k.known && before.known, k.machine - before.machine}
 }
 
 // Output runs a short program, and returns its output, with its standard error if both is true. The program

@@ -134,7 +134,7 @@ func TestProcessIsKilled(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	p.Kill() // once more, when nothing is left to kill
-	if got := p.lastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
+	if got := p.LastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
 		t.Errorf("its last words: %q", got)
 	}
 }
@@ -356,20 +356,27 @@ func TestStopsAreNoticed(t *testing.T) {
 }
 
 func TestCause(t *testing.T) {
+	var none kills
 	for _, test := range []struct {
 		how, text string
-		kills     int
+		kills     kills
 		want      string
 	}{
-		{"signal: killed", "", 0, ""},
-		{"signal: killed", "", 2, "memory ran out (the kernel killed 2 processes for it): " +
-			"use fewer nodes, or allow more memory"},
-		{"signal: terminated", "", 2, ""},
-		{"exit status 1", "node: no such algorithm", 2, ""},
-		{"exit status 2", "runtime: failed to create new OS thread (have 2 already; errno=11)", 0,
+		{"signal: killed", "", none, ""},
+		{"signal: killed", "", kills{own: 2, known: true, machine: 3}, "memory ran out (the kernel killed 2 " +
+			"processes for it): use fewer nodes, or allow more memory"},
+		{"signal: killed", "", kills{known: true, machine: 1}, ""}, // of another control group
+		{"signal: killed", "", kills{machine: 1}, "perhaps memory ran out (the kernel killed 1 process of the " +
+			"machine for it meanwhile)"},
+		{"signal: terminated", "", kills{2, true, 2}, ""},
+		{"exit status 1", "node: no such algorithm", kills{2, true, 2}, ""},
+		{"exit status 2", "runtime: failed to create new OS thread (have 2 already; errno=11)", none,
 			"it was given no more threads: raise the limit on this user's processes (ulimit -u), or on the container"},
-		{"exit status 2", "fatal error: runtime: out of memory", 0, "it was given no more memory"},
-		{"exit status 2", "fatal error: failed to reserve page summary memory", 0, "it was given no more memory"},
+		{"exit status 1", "write wal: no space left on device", none, "a disk is full: free some space"},
+		{"exit status 1", "OSError: [Errno 28] No space left on device", none, "a disk is full"},
+		{"exit status 2", "fatal error: runtime: out of memory", none, "it was given no more memory"},
+		{"exit status 2", "fatal error: failed to reserve page summary memory", none,
+			"it was given no more memory"},
 	} {
 		if got := cause(test.how, test.text, test.kills); !strings.HasPrefix(got, test.want) ||
 			test.want == "" && got != "" {
@@ -424,5 +431,38 @@ func TestGuardsAreDismissed(t *testing.T) {
 	g.shell.Wait()
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("its folder is there: %v", err)
+	}
+}
+
+// A limit of time for the start of a process does not count the time for which it waited for a processor.
+func TestLate(t *testing.T) {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skipf("WAITS FOR PROCESSORS ARE NOT COUNTED: %v", err)
+	}
+	l := NewLauncher()
+	start := func(script string) *Process {
+		p, err := l.Start(Command{Name: "it", Program: []string{"/bin/sh", "-c", script}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Dismiss)
+		return p
+	}
+	const limit = 200 * time.Millisecond
+	began, sleeper := time.Now(), start("exec sleep 99")
+	<-sleeper.Late(limit)
+	if took := time.Since(began); took < limit {
+		t.Errorf("it is late after %v", took)
+	}
+	<-start("exit").Late(time.Hour)
+	var busy []*Process
+	for range 2*runtime.NumCPU() + 1 {
+		busy = append(busy, start("while :; do :; done"))
+	}
+	began = time.Now()
+	<-busy[0].Late(limit)
+	took, waited := time.Since(began), busy[0].waited()
+	if waited < limit/10 || took < min(limit+waited/2, LongestStart*limit) {
+		t.Errorf("among %d that need a processor it waited for %v, and is late after %v", len(busy), waited, took)
 	}
 }

@@ -1,6 +1,11 @@
 package proc
 
-import "sync"
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+)
 
 // stopping has the processes that were started and not reaped, by their ID.
 var stopping struct {
@@ -51,4 +56,23 @@ func (p *Process) turn(stopped bool) {
 	} else {
 		p.turns.Add(1)
 	}
+}
+
+// familyLooks is how many looks use one list of the descendants of a process, which takes long to make.
+const familyLooks = 10
+
+// StandsStill reports whether the process or one of its descendants is stopped now, as by SIGSTOP. Without
+// /proc none is known to be. One goroutine at a time may call it.
+func (p *Process) StandsStill() bool {
+	if p.looks%familyLooks == 0 {
+		p.family = append(Descendants(p.Pid()), p.Pid())
+	}
+	p.looks++
+	for _, pid := range p.family {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // the read fails if the process has ended
+		if bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" T ")) {
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package proc
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -31,4 +32,44 @@ func (p *Process) PeakResidentKB() (int64, bool) {
 	}
 	kb, err := strconv.ParseInt(fields[0], 10, 64)
 	return kb, err == nil
+}
+
+// waited returns how long the process and its descendants have waited for a processor since they began: of
+// each the thread that has waited longest. Without /proc it is 0.
+func (p *Process) waited() (sum time.Duration) {
+	for _, pid := range append(Descendants(p.Pid()), p.Pid()) {
+		var most time.Duration
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		for _, thread := range threads {
+			var ran, waited int64
+			b, _ := os.ReadFile(thread) // the read fails if the thread has ended
+			fmt.Sscan(string(b), &ran, &waited)
+			most = max(most, time.Duration(waited))
+		}
+		sum += most
+	}
+	return sum
+}
+
+// LongestStart is how many times its limit a process may take that waits for processors: see Late.
+const LongestStart = 10
+
+// Late returns a channel that is closed once the process, which has just been started, has had a limit of
+// time, or has ended. The time for which it waited for processors does not count, up to LongestStart times
+// the limit.
+func (p *Process) Late(limit time.Duration) <-chan struct{} {
+	late, began := make(chan struct{}), time.Now()
+	go func() {
+		defer close(late)
+		for left := limit; left > 0; {
+			select {
+			case <-p.ended:
+				return
+			case <-time.After(left):
+			}
+			took := time.Since(began)
+			left = min(limit+p.waited()-took, LongestStart*limit-took)
+		}
+	}()
+	return late
 }

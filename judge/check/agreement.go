@@ -40,7 +40,8 @@ func agreed(e *evidence) Finding {
 		return valid("all agreed on %s at the end", name(last.Leader))
 	}
 	const none = "the nodes do not agree on a leader at the end"
-	calm, had, needs := e.calmAtEnd(), e.quiet(), e.Patience()
+	calm, had := e.calmAtEnd(), e.quiet()
+	needs := e.patience(l.End-int64(had), l.End)
 	switch {
 	case e.unlimited() && !e.saw(history.Endless):
 		return inconclusive(none + ", and it is unknown how long that may take").byRun().with(e.beliefs()...)
@@ -66,7 +67,7 @@ func agreed(e *evidence) Finding {
 				"let it end sooner, or the run last longer",
 				lasts, about(needs))
 		}
-		return e.outsideIf(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
+		return e.outsideIf(f.with(e.beliefs()...), span{calm.From, l.End, 0, nil}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
 		return e.expect(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
 	}
@@ -74,7 +75,7 @@ func agreed(e *evidence) Finding {
 		return violated(none + ", and nothing is left that could change it").with(e.beliefs()...)
 	}
 	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
-		with(e.beliefs()...)
+		with(e.beliefs()...).lasting(l.End-int64(had), l.End)
 }
 
 // about rounds a time up for people: to milliseconds, or to microseconds below a second.
@@ -103,7 +104,7 @@ func (e *elected) lasting() string {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		over := f.From > e.leaders.End || f.Healed && f.To < e.leaders.End
-		if asked := e.asked(f); !asked.ForGood && !over {
+		if asked := e.asked(f); !asked.ForGood && !over && e.missedBy(asked, f) == "" {
 			return asked.Text
 		}
 	}
@@ -141,23 +142,39 @@ func (e *elected) undecided() (f Finding, is bool) {
 		}
 		for i := first; i < len(all) && all[i].Begun <= calm.To; i++ {
 			had := stretch{leadership.Span{From: max(calm.From, all[i].Begun), To: min(calm.To, all[i].Agreed)}}
-			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.Patience()) ||
+			if all[i].Agreed > l.End && calm.To == l.End || had.Length() < int64(e.patience(had.From, had.To)) ||
 				e.brokenIn(had.span(), e.Live) != 0 {
 				continue
 			}
 			return violated("from %v on, the nodes did not agree on a leader for %v%s", e.since(had.From),
-				time.Duration(had.Length()).Round(time.Millisecond), e.undisturbed(had.From)), true
+				time.Duration(had.Length()).Round(time.Millisecond), e.undisturbed(had.From)).
+				lasting(had.From, had.To), true
 		}
 	}
 	return f, false
 }
 
-// Patience returns the longest time that an election takes without faults. With timeouts it is the grace
-// period. A row without timeouts only waits for messages: at most 32 rounds, each of length Promise.Known, or
-// for ever if it is unknown how long a message may take.
-// Rings need N or N lg N messages; randomized rings need more than 32 rounds in one run of a million.
+// rounds is how many rounds of messages an election takes at most. Rings need N or N lg N messages;
+// randomized rings need more than 32 rounds in one run of a million.
+const rounds = 32
+
+// patience returns the longest time that an election takes without faults, between two times, if processes
+// are as late as the run measured.
+func (e *elected) patience(from, to int64) time.Duration {
+	patience, steps := e.Patience(), rounds
+	if e.Grace == 0 {
+		steps *= 2 * e.Config.N
+	}
+	if patience == chance.Longest || !e.Measured {
+		return patience
+	}
+	return patience + e.slack(from, to, steps) - e.Slack
+}
+
+// Patience returns the longest time that an election takes without faults, if no process is late. With
+// timeouts it is the grace period. A row without timeouts only waits for messages: some rounds, each of
+// length Promise.Known, or for ever if it is unknown how long a message may take.
 func (s *Setting) Patience() time.Duration {
-	const rounds = 32
 	switch known := s.Promise.Known; {
 	case s.Grace > 0:
 		return s.Grace + s.Slack
@@ -176,7 +193,7 @@ type stretch struct{ leadership.Span }
 
 // span returns the stretch as the time of a failure, such as no leader. An assumption that was broken just
 // when the stretch begins does not count.
-func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
+func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0, nil} }
 
 // calms returns the stretches of the run in which nothing went wrong and no node was told to campaign, in
 // order.
@@ -207,8 +224,8 @@ func (e *elected) calmAtEnd() stretch {
 	return stretch{leadership.Span{From: end, To: end}}
 }
 
-// atOnce reports whether a fault acts only when it begins: a permanent fault, a crash (its restart counts by
-// itself), or the loss of one message that breaks an assumption of the election for good.
+// atOnce reports whether a fault counts only when it begins: a permanent fault, a crash (its restart counts
+// by itself), or the loss of one message that breaks an assumption of the election for good.
 func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 	return asked.Breaks&nodes.NoCrash != 0 || asked.ForGood && (!f.Healed ||
 		asked.OfLinks && asked.Breaks&e.Live&^nodes.Transient != 0)
@@ -225,18 +242,20 @@ func (e *elected) troubles(but *absence) []leadership.Span {
 }
 
 // disturbances returns the times in which an assumption was broken. If the parameter but is set, it
-// leaves out the causes of that absence. A fault that acts only when it begins counts only then.
+// leaves out the causes of that absence. A fault that hit nothing disturbs nothing.
 func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	s := e.sections
 	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		switch asked := e.asked(f); {
-		case but != nil && but.of(asked, f):
+		asked := e.asked(f)
+		from, to, leaves := acts(asked, f)
+		switch {
+		case but != nil && but.of(asked, f), e.missedBy(asked, f) != "":
 		case e.atOnce(asked, f):
-			add(f.From, f.From)
+			add(f.From, later(f.From, int64(asked.Leaves)))
 		default:
-			add(f.From, later(f.To, int64(asked.Leaves)))
+			add(from, later(to, int64(leaves)))
 		}
 	}
 	for _, p := range s.Pauses {
@@ -246,6 +265,14 @@ func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	}
 	for _, w := range s.Wrongs {
 		add(w.From, w.To)
+	}
+	for lag := range s.Lags() {
+		if !e.covered(time.Duration(lag.To - lag.From)) {
+			add(lag.From, lag.To)
+		}
+	}
+	for _, o := range e.offline {
+		add(o.from, o.to)
 	}
 	for _, d := range s.Deaths {
 		add(d.From, d.At)
@@ -330,16 +357,29 @@ func (e *elected) unreplaced() (f Finding, is bool) {
 			for _, lack := range e.leaders.Forsaken {
 				had := stretch{leadership.Span{From: max(a.From, calm.From, lack.From),
 					To: min(a.To, calm.To, lack.To)}}
-				if had.Length() < int64(e.Patience()) || e.brokenIn(had.span(), e.Live&^a.spares) != 0 {
+				if had.Length() < int64(e.patience(had.From, had.To)) || !e.enoughBut(a.leader, had.From) ||
+					e.brokenIn(had.span(), e.Live&^a.spares) != 0 {
 					continue
 				}
 				return violated("%s led and %s from %v on; for %v not all others followed a new leader, but they "+
 					"should within %v, as after a crash", name(a.leader), a.says, rounded(e.since(a.From)),
-					rounded(time.Duration(had.Length())), rounded(e.Patience())), true
+					rounded(time.Duration(had.Length())), rounded(e.patience(had.From, had.To))).
+					lasting(had.From, had.To), true
 			}
 		}
 	}
 	return f, false
+}
+
+// enoughBut reports whether enough nodes are up at a time to elect a leader without one of them.
+func (e *elected) enoughBut(leader nodes.ID, at int64) bool {
+	up := 0
+	for id := range nodes.ID(e.Config.N) {
+		if id != leader && e.wasUp(id, at) {
+			up++
+		}
+	}
+	return e.Live&nodes.Majority == 0 || 2*up > e.Config.N
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

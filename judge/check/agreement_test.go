@@ -122,7 +122,21 @@ func troubled() []electionRun {
 		s.Grace, s.Promise.Known, s.Live = 0, time.Millisecond, nodes.NoLoss
 		s.Faults = []Fault{{Text: "loss #4", OfLinks: true, ForGood: true, Breaks: nodes.NoLoss}}
 	}
+	lostAnswer := func(s *Setting) {
+		s.Faults = []Fault{{Text: "drop-answer 1", OfLinks: true, ForGood: true,
+			Breaks: nodes.NoLoss | nodes.Timing, Leaves: 100 * time.Millisecond}}
+	}
 	return []electionRun{
+		{name: "an answer that was lost, and nobody recovers", setting: lostAnswer, check: "agreement",
+			as: Violated, says: "wrong for 600ms",
+			text: allElect(5, 4, 0) + "200 1 fault 257\n300 1 heal 400\n301 1 elect -1"},
+		{name: "one of two answers that was lost", setting: lostAnswer, check: "agreement",
+			as: Violated, says: "wrong for 600ms",
+			text: allElect(5, 4, 0) + "200 1 fault 257\n301 1 elect -1\n1000 1 heal 400"},
+		{name: "an answer that was lost a moment ago", setting: lostAnswer, check: "agreement", as: Inconclusive,
+			text: allElect(5, 4, 0) + "200 1 fault 257\n850 1 heal 950\n851 1 elect -1", says: "it may take 100ms"},
+		{name: "a cut without end", setting: parted, check: "agreement", as: Inconclusive,
+			text: allElect(5, 4, 0) + "200 1 fault 1\n201 1 elect -1\n1000 1 heal 999", says: "lasted until then"},
 		{name: "too soon after another campaign", check: "agreement", as: Inconclusive,
 			text: allElect(5, 4, 0) + "950 1 campaign\n951 1 elect -1",
 			says: "50ms after somebody campaigned again; it may take 100ms"},
@@ -173,6 +187,9 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 		{"is cut off", cut, 0, []Fault{cuts}, "node 4 led and was cut off from 300ms on; for 600ms"},
 		{"is cut off and replaced", strings.ReplaceAll(cut, "%s", replaced) + back, 0, []Fault{cuts}, ""},
 		{"is cut off of one that needs all messages", cut, nodes.NoLoss, []Fault{cuts}, ""},
+		{"is cut off of one that needs a majority", cut, nodes.Majority, []Fault{cuts}, "was cut off"},
+		{"is cut off and leaves half of the nodes", "\n20 0 crash\n20 1 crash" + cut, nodes.Majority,
+			[]Fault{cuts}, ""},
 		{"is cut off with another", cut, 0, []Fault{both}, ""},
 		{"is absent while messages are lost", "\n200 2 fault" + paused + "\n950 2 heal", 0,
 			[]Fault{stops, loses}, ""},

@@ -23,7 +23,7 @@ func detection(e *evidence) Finding {
 	for i := range e.sections.Crashes {
 		c := &e.sections.Crashes[i]
 		last, took, known := e.slowest(c)
-		bound := e.tellsWithin(c)
+		bound := e.tellsWithin(c, took)
 		if took <= bound {
 			judged++
 			continue
@@ -38,7 +38,7 @@ func detection(e *evidence) Finding {
 			says = "%s suspected %s %v after it had crashed; its failure detector should within %v"
 		}
 		f := violated(says, name(last), name(c.Node), took.Round(time.Millisecond), bound)
-		if f = e.outsideIf(f, span{c.At, c.At + int64(took), int64(e.Grace)}, e.TellsNeeds); !f.OutsideModel {
+		if f = e.outsideIf(f, span{c.At, c.At + int64(took), int64(e.Grace), nil}, e.TellsNeeds); !f.OutsideModel {
 			return f
 		}
 	}
@@ -48,23 +48,20 @@ func detection(e *evidence) Finding {
 	return valid("%s detected in time", english.Count(judged, "crash was", "crashes were"))
 }
 
-// tellsWithin returns within what time all nodes should know of a crash. It is longer for real processes.
-func (e *evidence) tellsWithin(c *section.Known) time.Duration {
+// tellsWithin returns within what time all nodes should know of a crash that was known after the time took.
+func (e *evidence) tellsWithin(c *section.Known, took time.Duration) time.Duration {
 	down := 0
 	for i := range e.sections.Deaths {
 		if d := &e.sections.Deaths[i]; d.From <= c.Until && d.Back >= c.At {
 			down++
 		}
 	}
-	bound := e.Tells(e.Delay, down)
-	if e.Real {
-		return realDetection*bound + e.Slack
+	delay := e.Delay
+	if e.Measured {
+		delay += history.LateFrom
 	}
-	return bound
+	return e.Tells(delay, down) + e.slack(c.At, c.At+int64(took), rounds)
 }
-
-// realDetection is how many times the promised time real processes may take, since they wait for processors.
-const realDetection = 10
 
 // slowest returns the node that was up all the while and learnt of a crash last or never, after what time,
 // and whether it learnt of it.

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -29,6 +31,8 @@ func terms(e *evidence) Finding {
 	switch {
 	case !e.Leads.Terms:
 		return notJudged("its leaders have no terms")
+	case e.Lacks.Terms:
+		return notJudged("not judged: the history has no terms")
 	case len(l.Conflicts) > 0:
 		c := l.Conflicts[0]
 		var lines []string
@@ -63,12 +67,15 @@ func leaders(e *evidence) Finding {
 	switch {
 	case worst == nil && l.TwoLeaders == 0:
 		return valid("never were there two leaders at once")
+	case worst == nil && e.Lacks.Terms && e.Leads.Terms:
+		return inconclusive("for %v there were two leaders or more, and the history has no terms", both).
+			with(e.overlaps(0)...)
 	case worst == nil && e.Leads.Terms:
 		return valid("for %v there were two leaders or more, each of a term of its own", both).
 			with(e.overlaps(0)...)
 	case worst == nil:
-		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take%s",
-			both, about(e.Overlap), e.lateBy())
+		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take",
+			both, about(e.takeOver(e.longest())))
 	}
 	count := "two leaders"
 	if n := len(worst.Leaders); n > 2 {
@@ -83,7 +90,8 @@ func leaders(e *evidence) Finding {
 		f.Says += e.undisturbed(at.From)
 		return f.with(e.overlaps(e.Overlap)...)
 	}
-	return e.outsideIf(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
+	f = f.lasting(at.From+int64(e.Overlap), at.To, worst.Leaders...)
+	return e.outsideIf(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace), nil}, e.Safe)
 }
 
 // worst returns the overlap with the longest time in which two led for too long, and that time; nil: no such
@@ -99,7 +107,7 @@ func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
 		if !is {
 			continue
 		}
-		in := e.brokenIn(span{when.From, when.To, int64(e.Grace)}, e.Safe) == 0
+		in := e.brokenIn(span{when.From, when.To, int64(e.Grace), nil}, e.Safe) == 0
 		if worst == nil || in && !inside || in == inside && when.Length() > at.Length() {
 			worst, at, inside = o, when, in
 		}
@@ -107,23 +115,29 @@ func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
 	return worst, at
 }
 
-// tooLong reports whether two led at once for longer than a take-over takes, and when. Late processes extend
-// a take-over by Slack, but not while a cut separates the two: then no node takes over from the other.
+// tooLong reports whether two led at once for longer than a take-over takes, and when.
 func (e *elected) tooLong(o *leadership.Overlap) (leadership.Span, bool) {
 	if e.Leads.Terms {
 		return e.tooLongUndisturbed(o)
 	}
-	if time.Duration(o.Length()) > e.Overlap+e.Slack {
-		return o.Span, true
+	return o.Span, time.Duration(o.Length()) > e.takeOver(o)
+}
+
+// takeOver returns how long two may lead while one takes over from the other. That they do not lead longer is
+// no promise about time: only the clocks may err, and the message from which the old leader learns of the new
+// one takes as long as messages of this run did.
+func (e *elected) takeOver(o *leadership.Overlap) time.Duration {
+	if e.Real && !e.Measured {
+		return e.Overlap + time.Duration(e.sections.StampError())
 	}
-	for i := range e.sections.Faults {
-		f := &e.sections.Faults[i]
-		apart := time.Duration(min(o.To, f.To) - max(o.From, f.From))
-		if cut := e.asked(f).Separates; cut != nil && apart > e.Overlap && e.divides(o, cut, f.Victim) {
-			return o.Span, true
-		}
-	}
-	return leadership.Span{}, false
+	return e.Overlap + e.slack(o.From, o.To, 1, o.Leaders...)
+}
+
+// longest returns the longest time in which two led.
+func (e *elected) longest() *leadership.Overlap {
+	return new(slices.MaxFunc(e.leaders.Overlaps, func(a, b leadership.Overlap) int {
+		return cmp.Compare(a.Length(), b.Length())
+	}))
 }
 
 // tooLongUndisturbed reports whether two led in different terms for longer than a take-over takes though
@@ -132,11 +146,12 @@ func (e *elected) tooLong(o *leadership.Overlap) (leadership.Span, bool) {
 func (e *elected) tooLongUndisturbed(o *leadership.Overlap) (longest leadership.Span, is bool) {
 	for _, calm := range e.stretches(e.disturbances(nil)) {
 		from := calm.From
-		if from > e.leaders.Begun {
+		if from > e.leaders.Begun && e.Leads.Overlap == nil {
 			from = later(from, int64(e.Patience()))
 		}
 		at := leadership.Span{From: max(o.From, from), To: min(o.To, calm.To)}
-		if time.Duration(at.Length()) > e.Overlap+e.Slack && at.Length() > longest.Length() &&
+		allowed := e.takeOver(&leadership.Overlap{Span: at, Leaders: o.Leaders})
+		if time.Duration(at.Length()) > allowed && at.Length() > longest.Length() &&
 			e.brokenIn(stretch{at}.span(), e.Safe|e.Live|e.NeverHolds) == 0 {
 			longest, is = at, true
 		}
@@ -154,21 +169,6 @@ func (e *elected) leadOn() bool {
 		}
 	}
 	return false
-}
-
-// divides reports whether a cut separated two nodes that led at once.
-func (e *elected) divides(o *leadership.Overlap, cut func(a, b, victim nodes.ID) bool, victim nodes.ID) bool {
-	return slices.ContainsFunc(o.Leaders, func(a nodes.ID) bool {
-		return slices.ContainsFunc(o.Leaders, func(b nodes.ID) bool { return a != b && cut(a, b, victim) })
-	})
-}
-
-// lateBy describes by how much processes may be late, or returns "".
-func (e *elected) lateBy() string {
-	if e.Slack == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", and the %v by which processes may be late", e.Slack)
 }
 
 func names(all []nodes.ID) (words []string) {
@@ -234,7 +234,7 @@ func winner(e *evidence) Finding {
 			continue
 		}
 		f := violated("%s was elected at %v, though %s was up", name(x.Leader), e.since(x.Agreed), name(should))
-		return e.outsideIf(f, span{x.Begun, x.Agreed, int64(e.Grace)}, e.Safe|e.Live)
+		return e.outsideIf(f, span{x.Begun, x.Agreed, int64(e.Grace), nil}, e.Safe|e.Live)
 	}
 	if judged == 0 {
 		return notJudged("no election was completed that began with the run, or with a crash of the leader")
@@ -289,7 +289,8 @@ func elections(e *evidence) Finding {
 		}
 	}
 	if len(lines) > 0 {
-		why := fmt.Sprintf("an election may need up to %v without further faults", about(e.Patience()))
+		why := fmt.Sprintf("an election may need up to %v without further faults",
+			about(e.patience(l.Begun, l.Begun)))
 		if e.unlimited() {
 			why = "it is unknown how long an election may take"
 		}
@@ -315,7 +316,27 @@ type elected struct {
 	*model
 	leaders   *leadership.Fold // nil: the run has no leaders
 	campaigns []campaign
+	offline   []disconnection
 	senders   otherSenders
+}
+
+// A disconnection is a time in which a node had no connection to the broker.
+type disconnection struct {
+	node     nodes.ID
+	from, to int64
+}
+
+// connection takes an event that ends the connection of a node, or brings it back.
+func (e *elected) connection(event *history.Event) {
+	if event.Kind == history.Disconnected {
+		e.offline = append(e.offline, disconnection{event.Node, event.At, math.MaxInt64})
+		return
+	}
+	for i := range e.offline {
+		if o := &e.offline[i]; o.node == event.Node && o.to == math.MaxInt64 {
+			o.to = event.At
+		}
+	}
 }
 
 // otherSenders counts messages of other nodes than the leader while all agreed on it.
@@ -365,9 +386,13 @@ func stability(e *evidence) Finding {
 	case !e.Bounded:
 		return notJudged("messages may take any time")
 	}
-	longest := e.Delay + e.Slack
-	most, judged := e.Leads.Mistakes(e.Config, longest), false
+	most, judged := 0, false
 	for _, calm := range e.calms() {
+		longest := e.Delay + e.Slack
+		if e.Measured {
+			longest += max(history.LateFrom, e.sections.Longest(calm.From, calm.To))
+		}
+		most = e.Leads.Mistakes(e.Config, longest)
 		leader := e.shouldLead(calm.From)
 		if leader == nodes.None || calm.Length() == 0 {
 			continue
@@ -505,7 +530,6 @@ func lapse(e *evidence) Finding {
 	if e.Lapse == 0 {
 		return notJudged("a leader without a majority may never know it")
 	}
-	within := e.Lapse + e.Slack
 	judged := false
 	for i := range e.leaders.Beliefs {
 		b := &e.leaders.Beliefs[i]
@@ -515,15 +539,17 @@ func lapse(e *evidence) Finding {
 		}
 		for _, alone := range e.minorityOf(b.Node, b.From, until) {
 			judged = true
+			within := e.Lapse + e.slack(alone.from, alone.to, 2, b.Node)
 			if had := time.Duration(alone.to - alone.from); had > within {
 				f := violated("%s led for %v without a majority, and should know within %v", name(b.Node),
-					had.Round(time.Millisecond), within)
-				return e.outsideIf(f, span{alone.from, alone.to, int64(e.Grace)}, nodes.NoPause|nodes.Timing)
+					had.Round(time.Millisecond), within).lasting(alone.from+int64(e.Lapse), alone.to, b.Node)
+				return e.outsideIf(f, span{alone.from, alone.to, int64(e.Grace), []nodes.ID{b.Node}},
+					nodes.NoPause|nodes.Timing)
 			}
 		}
 	}
 	if !judged {
 		return notJudged("every leader could reach a majority")
 	}
-	return valid("every leader without a majority knew it within %v", within)
+	return valid("every leader without a majority knew it within %v", e.Lapse)
 }

@@ -36,7 +36,7 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 		"restart": history.Restarted, "campaign": history.Campaigned,
 		"pause": history.Paused, "resume": history.Resumed, "fault": history.FaultBegan,
 		"heal": history.FaultHealed, "suspect": history.Suspected, "trust": history.Trusted,
-		"mark": history.Marked, "send": history.Sent}
+		"mark": history.Marked, "send": history.Sent, "late": history.Lagged}
 	mark := func(at int64, m uint32) {
 		all = append(all, history.Event{At: at, Kind: history.Marked, Count: m, Node: nodes.None})
 	}
@@ -72,8 +72,11 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 			e.Count, e.Node = uint32(node), nodes.None
 		case history.FaultBegan: // the line has the number of the fault in place of a node
 			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, count, 1 // a node was hit
-		case history.FaultHealed:
-			e.Count, e.Node, e.Value = uint32(node), nodes.None, 1 // a message was hit
+		case history.Lagged: // count is for how many milliseconds it was late
+			e = history.Lag{From: e.At - count*1e6, To: e.At, Sender: nodes.None}.Event(e.At)
+			e.Node = node
+		case history.FaultHealed: // a message was hit; a number says in which millisecond that is over
+			e.Count, e.Node, e.Value, e.Fence = uint32(node), nodes.None, 1, uint64(count)*1e6
 		}
 		all = append(all, e)
 	}
@@ -240,25 +243,20 @@ func minorities() []electionRun {
 	}
 }
 
-// allLate has so many percent of 100 timers of each node run out so many milliseconds late.
-func allLate(ms, percent int64) func([]*history.NodeLog) {
-	return func(all []*history.NodeLog) {
-		for _, l := range all {
-			l.Late = make([]uint64, history.LatenessBuckets)
-			l.Late[history.LatenessBucket(1e6)] = uint64(100 - percent)
-			l.Late[history.LatenessBucket(ms*1e6)] = uint64(percent)
-		}
-	}
-}
-
 // doubtful are runs with defects in the evidence: a promise can be violated only if no defect concerns it.
 func doubtful() []electionRun {
 	gap := func(all []*history.NodeLog) { all[3].Totals.Gaps++ }
 	repeat := func(all []*history.NodeLog) { all[3].Totals.Repeats++ }
 	miscount := func(all []*history.NodeLog) { all[3].Instance(0).Requests++ }
 	lossless := func(s *Setting) { s.Safe = nodes.NoLoss }
-	late := allLate
-	hasty := func(s *Setting) { s.Real, s.Live, s.Slack = true, nodes.Timing, 100*time.Millisecond }
+	hasty := func(s *Setting) {
+		s.Real, s.Measured, s.Live = true, true, nodes.Timing
+		s.Covers = func(late time.Duration) bool { return late < 20*time.Millisecond }
+	}
+	slowed := func(s *Setting) {
+		hasty(s)
+		s.Faults = []Fault{{Text: "slow: 2", Slows: func(id, _ nodes.ID) bool { return id == 2 }}}
+	}
 	apart := allElect(150, 4, 0) + "250 0 elect 3"
 	twoLeaders := allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4"
 	twoInTerm := allElect(5, 4, 1) + "50 4 crash\n60 3 elect 3 1"
@@ -277,23 +275,25 @@ func doubtful() []electionRun {
 		{name: "no agreement, and a message lost", text: allElect(5, 4, 0) + "50 0 elect 3", logs: gap,
 			setting: func(s *Setting) { s.Live = nodes.NoLoss }, check: "agreement", as: Inconclusive,
 			says: "1 message on the way did not arrive"},
-		{name: "no agreement, and timers late", text: apart, logs: late(51, 2), setting: hasty,
-			check: "agreement", as: Inconclusive, says: "one timer in a hundred ran out 5"},
-		{name: "no agreement, and few timers late", text: apart, logs: late(51, 1), setting: hasty,
-			check: "agreement", as: Violated},
-		{name: "no agreement, and timers a little late", text: apart, logs: late(40, 2), setting: hasty,
-			check: "agreement", as: Violated},
-		{name: "no agreement, and a timer very late", text: apart, logs: late(120, 1), setting: hasty,
-			check: "agreement", as: Inconclusive, says: "a timer ran out 1"},
-		{name: "no agreement, and a timer as late as one stood still", logs: late(120, 1), setting: hasty,
-			text: "1 2 pause\n51 2 resume\n" + apart, check: "agreement", as: Violated},
-		{name: "no agreement, simulated", text: apart, logs: late(51, 2), check: "agreement", as: Violated,
-			setting: func(s *Setting) { hasty(s); s.Real = false }},
-		{name: "no agreement, without timeouts", text: apart, logs: late(51, 2),
-			setting: func(s *Setting) { hasty(s); s.Live = nodes.NoLoss }, check: "agreement", as: Violated},
+		{name: "no agreement, and a process late for long", text: apart + "\n980 2 late 900", setting: hasty,
+			check: "agreement", as: Inconclusive, says: "20ms after anything went wrong"},
+		{name: "no agreement, and a process late by what timeouts cover", text: apart + "\n980 2 late 15",
+			setting: hasty, check: "agreement", as: Violated},
+		{name: "no agreement, and a process late by more, long ago", text: apart + "\n500 2 late 30",
+			setting: hasty, check: "agreement", as: Violated},
+		{name: "no agreement, and a process late because of a fault", setting: slowed,
+			text: apart + "\n260 1 fault 0\n400 1 heal\n980 2 late 700", check: "agreement", as: Violated},
+		{name: "no agreement, and another process late", setting: slowed,
+			text: apart + "\n260 1 fault 0\n400 1 heal\n980 3 late 700", check: "agreement", as: Inconclusive},
+		{name: "the wrong one, and a process later than timeouts cover", text: "4 1 late 30\n" + allElect(5, 3, 0),
+			setting: func(s *Setting) { hasty(s); s.Leads.Wins = row.HighestWins },
+			check:   "winner", as: Inconclusive, says: "a process was late by 30ms"},
+		{name: "the wrong one, and a process late by less", text: "4 1 late 15\n" + allElect(5, 3, 0),
+			setting: func(s *Setting) { hasty(s); s.Leads.Wins = row.HighestWins },
+			check:   "winner", as: Violated},
 		{name: "two leaders outside its model, and timers late", check: "leaders", as: Violated, outside: true,
-			setting: func(s *Setting) { s.Safe, s.Real = nodes.PerfectDetector, true }, logs: late(51, 2),
-			text: allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector; s.Real, s.Measured = true, true },
+			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
 		{name: "the wrong one, and a message lost", text: allElect(5, 3, 0), logs: gap,
 			setting: func(s *Setting) { s.Leads.Wins, s.Live = row.HighestWins, nodes.NoLoss },
 			check:   "winner", as: Inconclusive, says: "1 message on the way did not arrive"},
@@ -302,7 +302,7 @@ func doubtful() []electionRun {
 
 func TestElectionsAreJudged(t *testing.T) {
 	for _, r := range slices.Concat(agreements(), lateInCalm(), troubled(), crashing(), overlapping(),
-		overlappingInTerms(), chosen(),
+		overlappingInTerms(), withoutMajority(), chosen(),
 		minorities(), doubtful(), steady(), costly()) {
 		v := r.verdict(t)
 		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Check == r.check })

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"turnstile/judge/section"
@@ -120,7 +121,7 @@ func (e *evidence) doubt(c *check, f *Finding) string {
 	case needs&e.audit.breaks() != 0:
 		return e.audit.text()
 	case needs&inTime != 0 && !f.OutsideModel:
-		return e.lateTimers()
+		return e.lateProcesses(f)
 	}
 	return ""
 }
@@ -131,31 +132,27 @@ const jumped = "the clock of a host jumped, or was not measured: times of its no
 // inTime are the assumptions that a process breaks by waiting for a processor.
 const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing
 
-// fewLate is how late 99 of 100 timers may run out: half of the shortest default timeout of all rows.
-const fewLate = 50 * time.Millisecond
-
-// lateTimers describes how late timers ran out, if processes must have waited for processors: the latest
-// timer was later than Slack and the longest recorded pause explain, or one timer in a hundred was later than
-// fewLate. Else it returns "".
-func (e *evidence) lateTimers() string {
-	if !e.Real {
+// lateProcesses says how late processes were, if that may explain a violation: they were late for as long as
+// it lasted (see Finding.Lasts). A violation without a length is explained if a process was so late that the
+// timeouts of the algorithm, which cover the delays of the run, no longer did. Else it returns "".
+func (e *evidence) lateProcesses(f *Finding) string {
+	if !e.Measured {
 		return ""
 	}
-	longest := e.Slack
-	for _, p := range e.sections.Pauses {
-		longest = max(longest, e.Slack+time.Duration(p.To-p.From))
-	}
-	late := history.LatenessIn(e.logs)
-	how := "a timer ran out %v late"
-	ns, _ := late.Quantile(1)
-	if ns <= int64(longest) {
-		how = "one timer in a hundred ran out %v late or later"
-		if ns, _ = late.Quantile(0.99); ns <= int64(fewLate) {
+	if at := f.Lasts; at != nil {
+		late := e.slack(at.From, at.To, 1, at.Of...)
+		if at.Length > int64(late) {
 			return ""
 		}
+		return fmt.Sprintf("meanwhile processes were late by %v: they waited for processors; take fewer nodes, or "+
+			"a machine with less to do", late.Round(time.Millisecond))
 	}
-	return fmt.Sprintf(how+": processes waited for processors; take fewer nodes, or a machine with less to do",
-		time.Duration(ns).Round(time.Millisecond))
+	longest := e.sections.Longest(math.MinInt64, math.MaxInt64)
+	if e.covered(longest) {
+		return ""
+	}
+	return fmt.Sprintf("a process was late by %v, more than the timeouts allow for: it waited for processors; "+
+		"take fewer nodes, or a machine with less to do", longest.Round(time.Millisecond))
 }
 
 // breaks returns the assumptions on links that the transport broke. Messages beyond those sent count as

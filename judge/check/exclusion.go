@@ -6,6 +6,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/judge/section"
+	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )
@@ -37,7 +38,9 @@ func exclusion(e *evidence) Finding {
 				figure = &f
 			}
 		case r.Violations == 0:
-			doubtful += r.UncertainOverlaps
+			if doubtful += r.UncertainOverlaps; e.Lacks.Register {
+				doubtful += r.Unordered
+			}
 		case e.denies(r):
 			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never "+
 				"exceeded %d: the harness itself is wrong", english.Count(r.Violations, "entry", "entries"),
@@ -49,16 +52,20 @@ func exclusion(e *evidence) Finding {
 			if r.Overlap > first.To-first.From {
 				all = fmt.Sprintf(", for %v in all", time.Duration(r.Overlap).Round(time.Microsecond))
 			}
-			f := violated("%s overlapped%s: nodes %d and %d were inside together%s for %s",
+			long := "for " + us(first.To-first.From)
+			if first.To == first.From {
+				long = "at one stamp, by the order of the events"
+			}
+			f := violated("%s overlapped%s: nodes %d and %d were inside together%s %s",
 				english.Count(r.Violations, "entry", "entries"), all, first.A.Node, first.B.Node, beyond(r),
-				us(first.To-first.From)).with(e.story(first)...)
-			return e.outsideIf(f, e.beside(least.From, least.At), e.Safe)
+				long).with(e.story(first)...)
+			return e.outsideIf(f.overlapping(least), e.beside(least.From, least.At, least.Spared), e.Safe)
 		}
 	}
 	if doubtful > 0 {
 		// The stamps cannot tell. The register can, since it is exact.
 		if f := register(e); f.Outcome != Valid || f.NotJudged {
-			return inconclusive("%s overlapped others by no more than the time stamps may err%s",
+			return inconclusive("%s may have overlapped others, by no more than the time stamps may err%s",
 				english.Count(doubtful, "entry", "entries"), e.err())
 		}
 		return valid("%s: %s too close for the time stamps to order, but the register shows no violation", kept,
@@ -68,6 +75,16 @@ func exclusion(e *evidence) Finding {
 		return *figure
 	}
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
+}
+
+// overlapping notes how long two were inside together, if a violation is about that. The cause lies in the
+// time since the first of them entered.
+func (f Finding) overlapping(at *section.Hook[section.Overlap]) Finding {
+	if at != nil {
+		f.Lasts = &Lasting{at.What.To - at.What.From, at.From, at.What.To,
+			[]nodes.ID{at.What.A.Node, at.What.B.Node}}
+	}
+	return f
 }
 
 // uncontended describes resources that were never contended, in words that follow the verdict, or returns "".
@@ -121,7 +138,8 @@ func register(e *evidence) Finding {
 			d := over.What
 			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
 				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
-			return e.outsideIf(f, e.beside(over.From, over.At), e.Safe)
+			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)),
+				e.beside(over.From, over.At, over.Spared), e.Safe)
 		}
 		most = max(most, r.Capacity)
 	}
@@ -153,7 +171,7 @@ func account(e *evidence) Finding {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
 				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
-			return e.outsideIf(f, e.sharedAt(r), e.Safe)
+			return e.outsideIf(f.overlapping(r.Overlaps.Least(e.outside)), e.sharedAt(r), e.Safe)
 		}
 	}
 	return valid("the account lost no update")
@@ -174,10 +192,10 @@ func (e *evidence) lost(r *section.Resource) uint64 {
 // inside the model if possible.
 func (e *evidence) sharedAt(r *section.Resource) span {
 	if o := r.Overlaps.Least(e.outside); o != nil {
-		return e.beside(o.From, o.At)
+		return e.beside(o.From, o.At, o.Spared)
 	}
 	if over := r.Exceeded.Least(e.outside); over != nil {
-		return e.beside(over.From, over.At)
+		return e.beside(over.From, over.At, over.Spared)
 	}
 	return e.at(e.sections.End)
 }
@@ -228,7 +246,8 @@ func work(e *evidence) Finding {
 	for r := range e.resources() {
 		done, spoilt := r.Worked(e.Work)
 		if spoilt > 0 {
-			return e.outsideIf(violated("%s", e.Work.Says(done, spoilt)), e.sharedAt(r), e.Safe)
+			f := violated("%s", e.Work.Says(done, spoilt)).overlapping(r.Overlaps.Least(e.outside))
+			return e.outsideIf(f, e.sharedAt(r), e.Safe)
 		}
 		sum += done
 	}
@@ -251,7 +270,7 @@ func (e *evidence) effective(r *section.Resource) Finding {
 			"after %s had entered under %d", name(s.Node), s.Fence, name(by.Node), by.Fence)
 		return e.outsideIf(f.with(enteredUnder(s), enteredUnder(by),
 			fmt.Sprintf("%s wrote %d at %s", name(s.Node), s.Written, us(s.Ended))),
-			e.beside(stale.From, stale.At), e.Safe)
+			e.beside(stale.From, stale.At, stale.Spared), e.Safe)
 	}
 	f := valid("the resource accepted no write under an old fence number, though %s, for %v in all; it refused "+
 		"%s", english.Count(r.Violations, "entry overlapped", "entries overlapped"),

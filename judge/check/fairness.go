@@ -20,7 +20,7 @@ type Promise struct {
 	Bypass int           // entries of others allowed after a request is known to all that must see it
 	Times  int           // a run breaks the promise with more than Times*Bypass such entries
 	Known  time.Duration // how long messages take to make a request known
-	Slack  time.Duration // processing time until a request is known, in addition to Known
+	Slack  time.Duration // how much longer they may take without a trace in the history of real processes
 	Chance bool          // the next client to enter is random: see row.Exclusion
 }
 
@@ -215,7 +215,7 @@ func (f *fairFold) over(l *served, s *section.Section, at int64) {
 		}
 	}
 	others := max(1, len(l.clients)-1)
-	if s.Asked <= w.From && at >= w.To && w.Length() > int64(f.promise.Known+f.promise.Slack/10) &&
+	if s.Asked <= w.From && at >= w.To && w.Length() > int64(f.promise.Known+f.promise.Slack) &&
 		l.inWindow > uint64(max(starving*others, f.promise.tolerated())) {
 		f.starved = append(f.starved, passedOver{*s, l.inWindow})
 	}
@@ -291,8 +291,13 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 	if f, slowed := e.slowed(inconclusive("%s", says).with(lines...), w); slowed {
 		return f
 	}
-	open := span{w.Asked, w.over(), int64(e.Grace)}
+	open := span{w.Asked, w.over(), int64(e.Grace), nil}
+	known, late := w.Asked+int64(e.Promise.Known+e.Promise.Slack), e.sections.LateIn(w.Asked, w.over())
+	inTime := float64(w.over()-known-int64(late)) / float64(w.over()-known) // its share without anybody late
 	switch {
+	case late > 0 && float64(w.times)*max(0, inTime) <= float64(e.Promise.tolerated()):
+		return inconclusive("%s, but meanwhile processes were late by %v: they waited for processors", says,
+			late.Round(time.Millisecond)).with(lines...)
 	case e.brokenIn(open, e.Fair) != 0:
 		return valid("%s as long as nothing goes wrong%s", says, e.cause(open, e.brokenIn(open, e.Fair)))
 	case !e.balanced():
@@ -317,8 +322,8 @@ func (e *evidence) mostPassedOver() *PassedOver {
 // algorithm was broken, or pauses or delays slowed the run down while the request was open. Afterwards the
 // request takes its usual time to become known. The span is widened, since pauses are recorded a little late.
 func (e *evidence) slowed(f Finding, w *passedOver) (Finding, bool) {
-	slack := int64(e.Promise.Slack)
-	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known + e.Promise.Slack)}
+	slack := int64(e.slack(w.Asked, w.over(), 2))
+	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known+e.Promise.Slack) + slack, nil}
 	if e.brokenBy(w.over(), e.Safe|e.Live) != 0 {
 		return e.outsideIf(f, e.at(w.over()), e.Safe|e.Live), true
 	}

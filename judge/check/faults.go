@@ -18,13 +18,16 @@ type Fault struct {
 	OfLinks bool // it hits messages; otherwise it hits nodes, or servers of a service
 	ForGood bool // it is not healed
 	Waits   bool // it has no fixed time: it waits for an event, or for its victim
+	Again   bool // it repeats the fault before it
 	// ByChance means that it hits a random part of the messages.
 	ByChance bool
-	Breaks   nodes.Assumption
+	// Unbounded means that messages may wait for as long as it lasts.
+	Unbounded bool
+	Breaks    nodes.Assumption
 	// Separates reports whether no message passes between two nodes either way; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
-	// Part returns a number for the part of a node: nodes of one part reach each other and the same others; nil:
-	// unknown.
+	// Part returns a number for the part of a node: nodes of one part reach each other and the same others;
+	// nil: unknown.
 	Part func(id, victim nodes.ID) int
 	// Blocks reports whether all messages from one node to another are lost; nil: it cuts nothing.
 	Blocks func(from, to, victim nodes.ID) bool
@@ -36,8 +39,15 @@ type Fault struct {
 	// Sets reports whether a fault of clocks sets the clock of a node; nil: it sets no clock.
 	Sets func(id, victim nodes.ID) bool
 	// Stops reports whether a fault that stops processes stops a node; nil: it stops no process.
-	Stops  func(id, victim nodes.ID) bool
-	Leaves time.Duration // how long it may have consequences after its heal: late messages, timers
+	Stops func(id, victim nodes.ID) bool
+	// Touches reports whether a fault of clients alone hits this one; nil: it is not of clients alone.
+	Touches func(id, victim nodes.ID) bool
+	// Slows reports whether a fault makes timers or messages of a node late; nil: it makes none late.
+	Slows func(id, victim nodes.ID) bool
+	// Freezes means that servers stand still while their connections stay open. When clients and other servers
+	// give such a connection up is not published.
+	Freezes bool
+	Leaves  time.Duration // how long it may have consequences after its heal: late messages, timers
 }
 
 // faults: every planned fault took place and was healed, and a client entered while it lasted (if the
@@ -110,19 +120,26 @@ func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 	return ""
 }
 
-// misses returns why each planned fault that hit nothing did so.
+// misses returns why each planned fault that hit nothing did so. A repeated fault has hit something if it did
+// once.
 func (e *evidence) misses() (all []string) {
-	began := map[uint32]bool{}
+	why := make([]string, len(e.Faults)) // by planned fault; empty: it hit something
+	for i := range e.Faults {
+		why[i] = e.Faults[i].Text + ": it did not take place"
+	}
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
-		began[f.Number] = true
-		if says := e.missedBy(e.asked(f), f); says != "" {
-			all = append(all, says+e.spared(f))
+		if at := int(f.Number) - 1; at >= 0 && at < len(why) {
+			if why[at] = e.missedBy(e.asked(f), f); why[at] != "" {
+				why[at] += e.spared(f)
+			}
 		}
 	}
-	for i := range e.Faults {
-		if !began[uint32(i+1)] {
-			all = append(all, e.Faults[i].Text+": it did not take place")
+	for from, to := 0, 0; from < len(why); from = to {
+		for to = from + 1; to < len(why) && e.Faults[to].Again; to++ {
+		}
+		if !slices.Contains(why[from:to], "") {
+			all = append(all, why[from])
 		}
 	}
 	return all
@@ -215,7 +232,8 @@ func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
 // entriesAround describes the entries while a fault lasted and after it, and why these are too few to show
 // anything, or "".
 func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks string) {
-	says = english.Count(f.Entries, "entry", "entries")
+	_, entries := e.during(f)
+	says = english.Count(entries, "entry", "entries")
 	if asked.ForGood {
 		says += " after it"
 	} else {
@@ -223,18 +241,28 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 			time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
 	}
 	switch idle := e.idle(f); {
-	case idle > 0 && f.Entries > 0:
+	case e.overdue(f) > 0: // a finding of progress
+	case idle > 0 && entries > 0:
 		lacks = fmt.Sprintf("nobody entered for %v while it lasted, though it breaks no assumption of the "+
 			"algorithm", time.Duration(idle).Round(time.Millisecond))
-	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
+	case entries > 0 && (asked.ForGood || e.promises(f)):
 	case idle > 0:
 		lacks = "nobody entered while it lasted, though it breaks no assumption of the algorithm"
-	case asked.ForGood && f.After == 0:
+	case asked.ForGood:
 		lacks = "nobody entered since it began"
 	case f.After == 0:
 		lacks = "nobody entered after it was healed"
 	}
 	return says, lacks
+}
+
+// during returns until when a fault lasts, and how many clients entered meanwhile. What is permanent, as the
+// loss of one message, lasts to the end.
+func (m *model) during(f *section.Fault) (to int64, entries uint64) {
+	if m.asked(f).ForGood {
+		return math.MaxInt64, f.Entries + f.After
+	}
+	return f.To, f.Entries
 }
 
 // promises reports whether the algorithm promises entries while a fault lasts: the fault breaks none of its
@@ -253,13 +281,17 @@ const enoughEntries = 20
 type gaps struct {
 	*model
 	last    int64 // the time of the last entry
+	left    int64 // the time at which a client was last known to leave
 	longest []gap // by fault, in the order of section.Fold.Faults
 }
 
-// A gap is a stretch of time.
-type gap struct{ from, to int64 }
+// A gap is a stretch of time without an entry. At its begin clients may be inside, up to the time left.
+type gap struct{ from, to, left int64 }
 
 func (g gap) length() int64 { return g.to - g.from }
+
+// empty returns for how long nobody was inside.
+func (g gap) empty() int64 { return g.to - max(g.from, g.left) }
 
 func (g *gaps) entered(s *section.Section) {
 	g.wait(s, s.Entered)
@@ -267,8 +299,11 @@ func (g *gaps) entered(s *section.Section) {
 }
 
 func (g *gaps) ended(s *section.Section) {
-	if s.State == section.Unserved || s.State == section.Abandoned {
+	switch s.State {
+	case section.Unserved, section.Abandoned:
 		g.wait(s, min(s.Ended, g.sections.Window.To))
+	case section.Exited, section.Revoked, section.Crashed:
+		g.left = max(g.left, s.Ended)
 	}
 }
 
@@ -277,7 +312,8 @@ func (g *gaps) wait(s *section.Section, until int64) {
 	for i := range g.sections.Faults {
 		f := &g.sections.Faults[i]
 		g.longest = grown(g.longest, i+1)
-		in := gap{max(g.last, s.Asked, f.From), min(until, f.To)}
+		to, _ := g.during(f)
+		in := gap{max(g.last, s.Asked, f.From), min(until, to), g.left}
 		if in.length() > g.longest[i].length() && !g.hits(f, s.Node, in) {
 			g.longest[i] = in
 		}
@@ -307,16 +343,17 @@ func (g *gaps) of(f *section.Fault) (longest gap) {
 
 // idle returns for how long no client entered while a fault lasted, though the algorithm promises entries; 0:
 // it promises none, or clients entered. The result is the length of the whole fault, or of its longest
-// stretch without an entry if nothing else was wrong then. Processes may be late by Slack.
+// stretch without an entry if nothing else was wrong then. Processes may be late.
 func (e *evidence) idle(f *section.Fault) int64 {
-	lasted := min(f.To, e.sections.Window.To) - f.From
+	to, entries := e.during(f)
+	lasted := min(to, e.sections.Window.To) - f.From
 	takes, is := e.takes(f)
 	switch g := e.gaps.of(f); {
 	case !is:
 		return 0
-	case f.Entries == 0 && lasted >= takes:
+	case entries == 0 && lasted >= takes:
 		return lasted
-	case g.length() >= later(takes, int64(e.Slack)) && e.alone(f, g) && !e.stands(f, g):
+	case g.length() >= later(takes, e.lateOver(g)) && e.alone(f, g) && !e.stands(f, g):
 		return g.length()
 	}
 	return 0
@@ -329,32 +366,92 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 	if !e.promises(f) || f.Before < 2 { // one entry gives no rate
 		return 0, false
 	}
-	takes = enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
+	takes = e.usual(f)
 	if len(f.Servers) > 0 && e.Recovers > 0 { // only the servers have to recover
-		whole := gap{f.From, min(f.To, e.sections.Window.To)}
+		whole := gap{from: f.From, to: min(f.To, e.sections.Window.To)}
 		return later(takes, int64(e.Recovers)), e.alone(f, whole)
 	}
 	hops, leaves := 2*int64(e.Config.N), int64(e.asked(f).Leaves)
-	if leaves > math.MaxInt64/hops {
+	if e.asked(f).Unbounded || leaves > math.MaxInt64/hops {
 		return 0, false
 	}
 	return later(later(takes, int64(e.Grace)), hops*leaves), true
 }
 
+// usual returns how long twenty entries took before a fault, which two clients at least had entered.
+func (e *evidence) usual(f *section.Fault) int64 {
+	return enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
+}
+
+// overdue returns for how long nobody entered or was inside while a fault lasted, if that broke a promise: a
+// client waited for longer than within allows. 0: no promise was broken.
+func (e *evidence) overdue(f *section.Fault) int64 {
+	if asked := e.asked(f); asked.Freezes || e.missedBy(asked, f) != "" || e.Problem.around == nil {
+		return 0
+	}
+	g := e.gaps.of(f)
+	within, is := e.within(f, g)
+	held := slices.ContainsFunc(e.inside, func(s section.Section) bool { return s.Entered < g.to })
+	if !is || held || g.empty() <= within || !e.alone(f, g) || e.stands(f, g) {
+		return 0
+	}
+	return g.empty()
+}
+
+// within returns within what time somebody enters while a fault lasts, as the algorithm or service promises.
+func (e *evidence) within(f *section.Fault, g gap) (time int64, promised bool) {
+	time, promised = e.takes(f)
+	if e.Timed && e.Grace == 0 { // it waits for random times, and promises no time to recover
+		return 0, false
+	}
+	if len(f.Servers) > 0 { // takes has Recovers instead of the grace
+		time = later(time, max(0, int64(e.Grace-e.Recovers)))
+	}
+	return later(time, e.lateOver(g)), promised
+}
+
+// lateOver returns how much longer than promised an entry may take in a stretch, since processes were late.
+// The messages of a request are handled one after another.
+func (e *evidence) lateOver(g gap) int64 { return int64(e.slack(g.from, g.to, 2*e.Config.N)) }
+
+// silences says of each fault of servers for how long nobody entered while it lasted, though most servers
+// were up, which is enough for the service. A silence has to be longer than twenty entries took before, and
+// than processes may be late.
+func (e *evidence) silences() (all []string) {
+	for i := range e.sections.Faults {
+		f := &e.sections.Faults[i]
+		serves := len(f.Servers) > 0 && e.Live&nodes.ServerMajority != 0 && f.Breaks&e.Live == 0
+		g, asked := e.gaps.of(f), e.asked(f)
+		if !serves || f.Before < 2 || g.empty() <= later(e.usual(f), e.lateOver(g)) ||
+			e.missedBy(asked, f) != "" || e.besideOther(f, g) || e.stands(f, g) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s: nobody entered for %v though a majority of servers was up",
+			asked.Text, time.Duration(g.empty()).Round(time.Millisecond)))
+	}
+	return all
+}
+
 // alone reports whether nothing but a fault was wrong in a stretch, or shortly before.
 func (e *evidence) alone(f *section.Fault, g gap) bool {
-	in := span{g.from, g.to, int64(e.Grace)}
+	return !e.besideOther(f, g) && e.brokenIn(span{g.from, g.to, int64(e.Grace), nil}, e.Safe|e.Live) == 0
+}
+
+// besideOther reports whether another fault was in force in a stretch, or shortly before.
+func (e *evidence) besideOther(f *section.Fault, g gap) bool {
+	in := span{g.from, g.to, int64(e.Grace), nil}
 	for i := range e.sections.Faults {
-		if other := &e.sections.Faults[i]; other != f && in.covers(other.From, other.To, e.asked(other).Leaves) {
-			return false
+		other := &e.sections.Faults[i]
+		if from, to, leaves := acts(e.asked(other), other); other != f && in.covers(from, to, leaves) {
+			return true
 		}
 	}
-	return e.brokenIn(in, e.Safe|e.Live) == 0
+	return false
 }
 
 // stands reports whether a process stood still in a stretch, though the fault stops no process.
 func (e *evidence) stands(f *section.Fault, g gap) bool {
-	in := span{g.from, g.to, int64(e.Grace)}
+	in := span{g.from, g.to, int64(e.Grace), nil}
 	for _, p := range e.sections.Pauses {
 		if f.Breaks&nodes.NoPause == 0 && in.covers(p.From, p.To, 0) {
 			return true

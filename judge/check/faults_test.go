@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
+	"turnstile/nodes/row"
 )
 
 // A run is judged by the faults that hit something, and lists the others, which it shows nothing about: no
@@ -26,7 +28,7 @@ func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
 		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: number, Victim: nodes.None}))
 		healed := history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: of}
 		if of > 0 {
-			healed.Fence = uint64(lastEvent(w.log(nodes.None)).At)
+			healed.Entry = 1 // at the end of the fault
 		}
 		w.add(nodes.None, healed)
 	}
@@ -118,6 +120,40 @@ func TestFaultsThatShowNothing(t *testing.T) {
 	}
 }
 
+// A repeated fault has hit if it did once. Other faults count by themselves.
+func TestARepeatedFaultHitsOnce(t *testing.T) {
+	kill := Fault{Text: "kill 1", Breaks: nodes.NoCrash}
+	again, other := kill, kill
+	again.Text, again.Again, other.Text = "kill 2", true, "kill 3"
+	for name, test := range map[string]struct {
+		hit    []int // how many nodes each fault hit; -1: it did not take place
+		misses []string
+		shows  row.Outcome
+	}{
+		"all have hit":                     {[]int{1, 1, 1}, nil, row.Recovers},
+		"the first found its node down":    {[]int{0, 1, 1}, nil, row.Recovers},
+		"the second did not take place":    {[]int{1, -1, 1}, nil, row.Recovers},
+		"neither the first nor the second": {[]int{0, 0, 1}, []string{"kill 1: it hit no node"}, 0},
+		"the one that is not a repetition": {[]int{0, 1, 0}, []string{"kill 3: it hit no node"}, 0},
+	} {
+		w := measuring()
+		w.CostKnown, w.Identities, w.Faults = false, nil, []Fault{kill, again, other}
+		for i, hit := range test.hit {
+			w.round()
+			if hit >= 0 {
+				w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: i + 1, Victim: nodes.None, Nodes: hit}))
+				w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(i + 1)})
+			}
+		}
+		w.round()
+		w.end()
+		v := w.judge()
+		if shows, why := v.Shown(); !slices.Equal(v.Misses, test.misses) || shows != test.shows {
+			t.Errorf("%s: it shows %v, %s; these have hit nothing: %q", name, shows, why, v.Misses)
+		}
+	}
+}
+
 // The text of a fault of servers names the servers.
 func TestFaultsSayWhichServersTheyHit(t *testing.T) {
 	for want, hit := range map[string]section.Fault{
@@ -133,8 +169,8 @@ func TestFaultsSayWhichServersTheyHit(t *testing.T) {
 }
 
 // If an algorithm tolerates a fault, the longest stretch without an entry counts, even if clients entered
-// during the fault: if it exceeds the grace plus the time of twenty entries, the run shows nothing. It counts
-// only if a client waited that the fault did not hit, and nothing else was wrong.
+// during the fault: if it exceeds the grace plus the time of twenty entries, the algorithm breaks its promise
+// of progress. It counts only if a client waited that the fault did not hit, and nothing else was wrong.
 func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 	const grace = time.Millisecond
 	copies := Fault{Text: "duplicate 20%", OfLinks: true, Breaks: nodes.NoDuplication}
@@ -147,16 +183,16 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 		safe   nodes.Assumption
 		gap    time.Duration
 		paused bool // the waiting client stands still
-		shows  bool
 		alone  bool // only one entry came before the fault
+		broken bool
 	}{
-		{"after one entry", []Fault{copies}, 0, 2 * grace, false, true, true},
-		{"within the grace", []Fault{copies}, 0, grace, false, true, false},
-		{"beyond it", []Fault{copies}, 0, 2 * grace, false, false, false},
-		{"of one that rests on it", []Fault{copies}, nodes.NoDuplication, 2 * grace, false, true, false},
-		{"beside another fault", []Fault{copies, other}, 0, 2 * grace, false, true, false},
-		{"the waiting client stands still", []Fault{copies}, 0, 2 * grace, true, true, false},
-		{"the waiting client is cut off", []Fault{cut}, 0, 2 * grace, false, true, false},
+		{name: "after one entry", faults: []Fault{copies}, gap: 2 * grace, alone: true},
+		{name: "within the grace", faults: []Fault{copies}, gap: grace},
+		{name: "beyond it", faults: []Fault{copies}, gap: 2 * grace, broken: true},
+		{name: "of one that rests on it", faults: []Fault{copies}, safe: nodes.NoDuplication, gap: 2 * grace},
+		{name: "beside another fault", faults: []Fault{copies, other}, gap: 2 * grace},
+		{name: "the waiting client stands still", faults: []Fault{copies}, gap: 2 * grace, paused: true},
+		{name: "the waiting client is cut off", faults: []Fault{cut}, gap: 2 * grace},
 	} {
 		w := measuring()
 		w.Safe, w.Grace, w.Faults, w.CostKnown, w.Identities = x.safe, grace, x.faults, false, nil
@@ -193,9 +229,10 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 		w.round()
 		w.end()
 		v := w.judge()
-		f := finding(t, v, "faults")
-		if (f.Outcome == Valid) != x.shows || !x.shows && !strings.Contains(f.Says, "nobody entered for 2") {
-			t.Errorf("%s: %v: %s", x.name, f.Outcome, f.Says)
+		f := finding(t, v, "progress")
+		if (f.Outcome == Violated) != x.broken || x.broken && !strings.HasPrefix(v.Reason,
+			"no progress: nobody entered for ") || f.Idle != x.broken {
+			t.Errorf("%s: %v: %s; %s", x.name, f.Outcome, f.Says, v.Reason)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type Setting struct {
 	Problem   *Problem // nil: Exclusion
 	Config    nodes.Config
 	Algorithm string
+	Apart     bool         // nodes send each other no messages: they meet at a service
 	Codec     *nodes.Codec // codec of the messages; nil: their kinds have no names
 	Cost      row.Range    // published messages per entry under this load, as a mean over the whole run
 	CostKnown bool
@@ -53,10 +54,16 @@ type Setting struct {
 	// time a leader without a majority knows it.
 	Leads          *row.Leadership
 	Overlap, Lapse time.Duration
-	Slack          time.Duration // how late processes may be, in addition to every promised time
+	// Measured means that the history has how late processes were. Otherwise they may be late by Slack, in
+	// addition to every promised time.
+	Measured bool
+	Slack    time.Duration
+	// Covers reports whether the timeouts of the algorithm cover delays that are longer by late; nil: it has
+	// none that must.
+	Covers func(late time.Duration) bool
 	// In a run of clients: Minority is how long a client without a majority may still enter; 0: not promised.
-	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were on
-	// their way may still arrive.
+	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were
+	// on their way may still arrive.
 	Minority, Settles time.Duration
 	Keeps             bool
 	// Without faults, messages take at most Delay if Bounded is set, and all take equally long if Even is set.
@@ -79,7 +86,8 @@ type Setting struct {
 	Expected uint64  // entries that the run was to make in all; 0: a duration was given instead
 }
 
-// SlackOf returns how late n real processes may be, since they wait for processors.
+// SlackOf returns how late n real processes may be, since they wait for processors, if no run has measured
+// it.
 func SlackOf(n int) time.Duration { return time.Second + time.Duration(n)*10*time.Millisecond }
 
 // SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.
@@ -139,11 +147,8 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	// If hosts have different clocks, times of different nodes differ by up to this error.
 	err := time.Duration(min(s.StampError(), int64(time.Hour)))
-	if setting.Slack > 0 {
+	if setting.Slack > 0 || setting.Measured {
 		setting.Slack += err
-	}
-	if setting.Promise.Slack > 0 {
-		setting.Promise.Slack += err
 	}
 	m := &model{Setting: setting, sections: s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
@@ -157,7 +162,9 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	s.Observe(f)
 	if setting.Leads != nil {
-		f.leaders = leadership.New(setting.Config, setting.Leads)
+		promises := *setting.Leads
+		promises.Terms = promises.Terms && !setting.Lacks.Terms
+		f.leaders = leadership.New(setting.Config, &promises)
 		f.leaders.Grace, f.leaders.Servers = setting.Grace, setting.Servers
 		for i := range setting.Faults {
 			f.leaders.Cuts = append(f.leaders.Cuts, setting.Faults[i].Blocks)
@@ -174,6 +181,17 @@ func Sections(h history.Header, s Setting) *section.Fold {
 	}
 	f := section.New(h.StampError, s.Capacity)
 	f.Codec, f.Detects, f.Asked = s.Codec, s.Detects, s.Asked
+	asked := func(fault *section.Fault) *Fault { return askedOf(s.Faults, fault) }
+	f.Slows = func(fault *section.Fault, id nodes.ID) bool {
+		slows := asked(fault).Slows
+		return slows != nil && slows(id, fault.Victim)
+	}
+	if s.Apart {
+		f.Touches = func(fault *section.Fault, id nodes.ID) bool {
+			touches := asked(fault).Touches
+			return touches != nil && touches(id, fault.Victim)
+		}
+	}
 	f.Informs, f.Demands, f.Named, f.Work = s.Informs, s.Fenced, s.Resources, s.Work
 	return f
 }
@@ -202,6 +220,7 @@ func (f *Fold) Verdict() Verdict {
 		Broken:     f.brokenBy(f.sections.End, f.Safe|f.Live),
 		Missed:     f.missed(),
 		Misses:     f.misses(),
+		Silences:   f.silences(),
 	}
 	v.Starved, v.Divided = f.Problem.unserved(&f.evidence)
 	v.Blocked = len(v.Starved) > 0 && len(v.Starved) == f.Config.N-f.down()
@@ -236,6 +255,8 @@ type Lacks struct {
 	Register bool // how many units the register counted at an entry
 	Account  bool // the values of the shared account
 	Delay    bool // how long a message may take
+	Terms    bool // the terms of leaders
+	Requests bool // when clients requested a resource
 }
 
 // Asked implements section.Observer.
@@ -284,6 +305,10 @@ func (f *Fold) Add(event history.Event) {
 	}
 	f.hear(&event)
 	f.fair.add(&event)
+	switch event.Kind {
+	case history.Disconnected, history.Reconnected, history.Crashed:
+		f.connection(&event)
+	}
 	switch event.Kind {
 	case history.FaultBegan, history.FaultHealed, history.Crashed, history.Restarted:
 		f.minority.changed()

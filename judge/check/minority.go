@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"turnstile/internal/english"
@@ -46,7 +47,7 @@ func (e *minorityEntries) add(s *section.Section) {
 // judgeEntry keeps an entry in a minority if the row rules it out.
 func (e *minorityEntries) judgeEntry(s *section.Section) {
 	since := e.minoritySince(s.Node, s.Entered, e.sections.Marks[history.Began].At)
-	if s.Entered-since <= int64(e.Minority+e.Slack) || e.Keeps && !e.begun(s, since) {
+	if s.Entered-since <= int64(e.Minority) || e.Keeps && !e.begun(s, since) {
 		return
 	}
 	if len(e.broken) < mostMinorityEntries {
@@ -94,15 +95,21 @@ func minority(e *evidence) Finding {
 	if e.Minority == 0 {
 		return notJudged("%s made in a minority; the algorithm promises nothing about that", few)
 	}
-	if len(e.minority.broken) == 0 {
+	allowed := func(s *minorityEntry) time.Duration {
+		return e.Minority + e.slack(s.since, s.Entered, 2, s.Node)
+	}
+	late := slices.DeleteFunc(slices.Clone(e.minority.broken), func(s minorityEntry) bool {
+		return time.Duration(s.Entered-s.since) <= allowed(&s)
+	})
+	if len(late) == 0 {
 		return valid("%s made in a minority, each within the time or epoch that the algorithm allows", few)
 	}
 	needs := e.Safe | nodes.NoPause | nodes.Timing // assumptions of exclusion, and of punctual timers
-	within := func(s *minorityEntry) span { return span{s.since, s.Entered, int64(e.Grace)} }
-	s, what := &e.minority.broken[0], ""
-	for i := range e.minority.broken {
-		if b := &e.minority.broken[i]; e.brokenIn(within(b), needs) == 0 {
-			s = b
+	within := func(s *minorityEntry) span { return span{s.since, s.Entered, int64(e.Grace), nil} }
+	s, what := &late[0], ""
+	for i := range late {
+		if e.brokenIn(within(&late[i]), needs) == 0 {
+			s = &late[i]
 			break
 		}
 	}
@@ -110,7 +117,8 @@ func minority(e *evidence) Finding {
 		what = " in an epoch that began meanwhile"
 	}
 	f := violated("%s, without a majority for %v, entered%s; it should stop entering within %v", name(s.Node),
-		time.Duration(s.Entered-s.since).Round(time.Millisecond), what, e.Minority+e.Slack)
+		time.Duration(s.Entered-s.since).Round(time.Millisecond), what, allowed(s)).
+		lasting(s.since+int64(e.Minority), s.Entered, s.Node)
 	if s.Fence > 0 {
 		f = f.with(enteredUnder(&s.Section))
 	}

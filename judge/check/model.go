@@ -22,11 +22,24 @@ type model struct {
 
 // A span is the time of a failure, both ends included. A failure is outside the model if an assumption was
 // broken in its span, or no more than span.after nanoseconds before it. If span.after is negative,
-// consequences of healed faults, such as late messages, do not count.
-type span struct{ from, to, after int64 }
+// consequences of healed faults, such as late messages, do not count. Of the faults that hit nodes alone, and
+// of pauses of nodes, only those of the nodes in of count; nil: of all nodes.
+type span struct {
+	from, to, after int64
+	of              []nodes.ID
+}
+
+// concerns reports whether what happened to a node alone counts in the span.
+func (in span) concerns(id nodes.ID) bool { return in.of == nil || slices.Contains(in.of, id) }
+
+// concernedBy reports whether a fault counts in the span: it hits more than nodes, or a node that counts.
+func (in span) concernedBy(asked *Fault, victim nodes.ID) bool {
+	return in.of == nil || asked.Touches == nil ||
+		slices.ContainsFunc(in.of, func(id nodes.ID) bool { return asked.Touches(id, victim) })
+}
 
 // at returns the span of a failure at one time.
-func (m *model) at(time int64) span { return span{time, time, int64(m.Grace)} }
+func (m *model) at(time int64) span { return span{time, time, int64(m.Grace), nil} }
 
 // covers reports whether something that lasted from one time to another counts in the span. Its consequences
 // go on for the duration in the parameter leaves.
@@ -38,6 +51,25 @@ func (in span) covers(from, to int64, leaves time.Duration) bool {
 		to = later(later(to, int64(leaves)), in.after)
 	}
 	return to >= in.from
+}
+
+// slack returns how much longer than promised something may take between two times, since processes were
+// late: for as long as the run measured that, of these nodes or of all, and in each of so many steps for as
+// long as a message or a timer usually takes.
+func (m *model) slack(from, to int64, steps int, of ...nodes.ID) time.Duration {
+	if !m.Measured {
+		return m.Slack
+	}
+	return m.sections.LateIn(from, to, of...) + time.Duration(steps)*m.sections.Usual() + m.Slack
+}
+
+// covered reports whether the timeouts of the algorithm cover a time by which a process was late. Unknown
+// timeouts cover a small part of the time to recover, in which several of them run out.
+func (m *model) covered(late time.Duration) bool {
+	if m.Covers != nil {
+		return m.Covers(late)
+	}
+	return late < max(m.Grace/rounds, history.LateFrom)
 }
 
 // later returns time+by, or the latest time if that overflows.
@@ -59,11 +91,15 @@ func (m *model) brokenIn(in span, needs nodes.Assumption) (broken nodes.Assumpti
 			broken |= nodes.Assumption(b.Value)
 		}
 	}
+	if d := m.forgot(in); d != nil && !in.concerns(d.Node) && int(d.Node) < m.Config.N {
+		broken &^= nodes.NoAmnesia
+	}
 	for i := range m.sections.Faults {
 		broken |= m.brokenByFault(in, &m.sections.Faults[i])
 	}
 	for i := range m.sections.Pauses {
-		if p := &m.sections.Pauses[i]; in.covers(p.From, p.To, 0) {
+		if p := &m.sections.Pauses[i]; in.covers(p.From, p.To, 0) &&
+			(int64(p.Process) >= int64(m.Config.N) || in.concerns(nodes.ID(p.Process))) {
 			broken |= nodes.NoPause | nodes.Timing
 		}
 	}
@@ -94,15 +130,14 @@ func (m *model) brokenBy(at int64, needs nodes.Assumption) nodes.Assumption {
 // brokenByFault returns the assumptions that a fault broke in a span; 0 if the fault is known to have hit
 // nothing.
 func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumption) {
-	asked, to := m.asked(f), f.To
-	switch {
-	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "":
+	asked := m.asked(f)
+	from, to, leaves := acts(asked, f)
+	if from > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "" ||
+		!in.concernedBy(asked, f.Victim) {
 		return 0
-	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // the fault acts only when it begins
-		to = f.From
 	}
 	broken = f.Breaks &^ nodes.Transient
-	if in.covers(f.From, to, asked.Leaves) {
+	if in.covers(from, to, leaves) {
 		broken = f.Breaks
 	}
 	if f.Nodes == 0 && len(f.Servers) == 0 && !asked.OfLinks {
@@ -111,12 +146,33 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 	return broken
 }
 
+// acts returns from when to when a fault acts, and for how long it may have consequences after that. A fault
+// of one message acts from its hit until the message arrives or is lost; a permanent fault acts only when it
+// begins, unless servers stay down; all others act until they are healed.
+func acts(asked *Fault, f *section.Fault) (from, to int64, leaves time.Duration) {
+	from, to, leaves = f.From, f.To, asked.Leaves
+	switch once := asked.ForGood && f.Healed; {
+	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0:
+		to = from
+	case once && f.Until > 0:
+		to, leaves = f.Until, 0
+		if f.Hits == 1 {
+			from = max(from, to-int64(asked.Leaves))
+		}
+	case f.Until > 0: // all that it delayed has arrived by then
+		leaves = time.Duration(max(0, f.Until-to))
+	}
+	return from, to, leaves
+}
+
 // asked returns the plan of a fault that took place.
-func (m *model) asked(f *section.Fault) *Fault {
-	if f.Number < 1 || int(f.Number) > len(m.Faults) {
+func (m *model) asked(f *section.Fault) *Fault { return askedOf(m.Faults, f) }
+
+func askedOf(all []Fault, f *section.Fault) *Fault {
+	if f.Number < 1 || int(f.Number) > len(all) {
 		return &Fault{Text: fmt.Sprintf("fault %d", f.Number)}
 	}
-	return &m.Faults[f.Number-1]
+	return &all[f.Number-1]
 }
 
 // outsideIf marks a finding as outside the model if one of the needs was broken in a span.
@@ -256,11 +312,18 @@ func (m *model) forgot(in span) (d *section.Death) {
 }
 
 // beside returns the span of an overlap: from the entry of the client inside first to a time of the overlap.
-func (m *model) beside(entered, time int64) span { return span{entered, time, int64(m.Grace)} }
+// If the clients were spared, what happened to others does not count.
+func (m *model) beside(entered, time int64, spared bool) span {
+	in := span{entered, time, int64(m.Grace), nil}
+	if spared {
+		in.of = []nodes.ID{}
+	}
+	return in
+}
 
-// outside reports whether an overlap is outside the model of safety, given the two times that beside takes.
-func (m *model) outside(entered, at int64) bool {
-	return m.brokenIn(m.beside(entered, at), m.Safe) != 0
+// outside reports whether an overlap is outside the model of safety, given what beside takes.
+func (m *model) outside(entered, at int64, spared bool) bool {
+	return m.brokenIn(m.beside(entered, at, spared), m.Safe) != 0
 }
 
 // stalledIn returns the span of a stall. If nothing was left to happen, more time would not have helped and
@@ -268,7 +331,7 @@ func (m *model) outside(entered, at int64) bool {
 func (m *model) stalledIn() span {
 	mark := m.sections.Marks[history.Stalled]
 	if mark.Value == 0 {
-		return span{mark.At, mark.At, -1}
+		return span{mark.At, mark.At, -1, nil}
 	}
 	return m.at(mark.At)
 }
@@ -364,7 +427,7 @@ func (m *model) minorityOf(id nodes.ID, since, until int64) (all []span) {
 			all[last].to = to
 			continue
 		}
-		all = append(all, span{from, to, 0})
+		all = append(all, span{from: from, to: to})
 	}
 	return all
 }

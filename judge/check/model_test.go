@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/internal/chance"
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -60,50 +61,50 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 		in   span
 		want nodes.Assumption
 	}{
-		{"nothing happened", modelOf(), span{1000, 2000, 0}, 0},
-		{"before the fault", delayed(), span{900, 999, 0}, 0},
-		{"as it begins", delayed(), span{900, 1000, 0}, nodes.Timing},
-		{"while it lasts", delayed(), span{1500, 1500, 0}, nodes.Timing},
-		{"as it ends", delayed(), span{2000, 2000, 0}, nodes.Timing},
-		{"after it", delayed(), span{2001, 2001, 0}, 0},
-		{"within the grace", delayed(), span{2100, 2100, 100}, nodes.Timing},
-		{"after the grace", delayed(), span{2101, 2101, 100}, 0},
-		{"while messages come late", modelOf(slow), span{2600, 2600, 100}, nodes.Timing},
-		{"later", modelOf(slow), span{2601, 2601, 100}, 0},
-		{"late messages do not count", modelOf(slow), span{2001, 2001, -1}, 0},
-		{"still going on, and nothing else counts", modelOf(slow), span{2000, 2000, -1}, nodes.Timing},
-		{"lost messages are lost for good", modelOf(lossy), span{9000, 9000, 0}, nodes.NoLoss},
+		{"nothing happened", modelOf(), within(1000, 2000, 0), 0},
+		{"before the fault", delayed(), within(900, 999, 0), 0},
+		{"as it begins", delayed(), within(900, 1000, 0), nodes.Timing},
+		{"while it lasts", delayed(), within(1500, 1500, 0), nodes.Timing},
+		{"as it ends", delayed(), within(2000, 2000, 0), nodes.Timing},
+		{"after it", delayed(), within(2001, 2001, 0), 0},
+		{"within the grace", delayed(), within(2100, 2100, 100), nodes.Timing},
+		{"after the grace", delayed(), within(2101, 2101, 100), 0},
+		{"while messages come late", modelOf(slow), within(2600, 2600, 100), nodes.Timing},
+		{"later", modelOf(slow), within(2601, 2601, 100), 0},
+		{"late messages do not count", modelOf(slow), within(2001, 2001, -1), 0},
+		{"still going on, and nothing else counts", modelOf(slow), within(2000, 2000, -1), nodes.Timing},
+		{"lost messages are lost for good", modelOf(lossy), within(9000, 9000, 0), nodes.NoLoss},
 		{"of a clock, it is done at once", modelOf(jump).with(func(m *model) {
 			m.sections.Faults[0].Healed = false
-		}), span{1101, 1101, 100}, 0},
+		}), within(1101, 1101, 100), 0},
 		{"that hit no message", modelOf(delay).with(func(m *model) { m.sections.Faults[0].Hits = 0 }),
-			span{1500, 1500, 0}, 0},
+			within(1500, 1500, 0), 0},
 		{"that may yet hit some", modelOf(delay).with(func(m *model) {
 			m.sections.Faults[0].Hits, m.sections.Faults[0].Healed = 0, false
-		}), span{1500, 1500, 0}, nodes.Timing},
+		}), within(1500, 1500, 0), nodes.Timing},
 		{"that killed nobody", modelOf(kill).with(func(m *model) { m.sections.Faults[0].Nodes = 0 }),
-			span{1500, 1500, 0}, 0},
+			within(1500, 1500, 0), 0},
 		{"that nobody asked for", modelOf().with(func(m *model) {
 			m.sections.Faults = []section.Fault{{Number: 7, From: 1, To: 2, Breaks: nodes.NoLoss, Nodes: 1}}
-		}), span{5, 5, 0}, nodes.NoLoss},
+		}), within(5, 5, 0), nodes.NoLoss},
 		{"a pause", modelOf().with(func(m *model) {
 			m.sections.Pauses = []section.Pause{{From: 1000, To: 2000}}
-		}), span{2000, 2000, 0}, nodes.NoPause | nodes.Timing},
+		}), within(2000, 2000, 0), nodes.NoPause | nodes.Timing},
 		{"a wrong suspicion", modelOf().with(func(m *model) {
 			m.sections.Wrongs = []section.Wrong{{Window: section.Window{From: 1000, To: 2000}}}
-		}), span{2050, 2050, 100}, suspicion},
-		{"one of three clients down", modelOf().with(dead(1)), span{1500, 1500, 0}, 0},
-		{"two of three", modelOf().with(dead(1)).with(dead(2)), span{1500, 1500, 0}, nodes.Majority},
-		{"a server down", modelOf().with(dead(3)), span{1500, 1500, 0}, nodes.ServersUp},
-		{"a server up again", modelOf().with(dead(3)), span{2001, 2001, 0}, 0},
+		}), within(2050, 2050, 100), suspicion},
+		{"one of three clients down", modelOf().with(dead(1)), within(1500, 1500, 0), 0},
+		{"two of three", modelOf().with(dead(1)).with(dead(2)), within(1500, 1500, 0), nodes.Majority},
+		{"a server down", modelOf().with(dead(3)), within(1500, 1500, 0), nodes.ServersUp},
+		{"a server up again", modelOf().with(dead(3)), within(2001, 2001, 0), 0},
 		{"a crash that no detector reports", modelOf().with(dead(1)).with(func(m *model) { m.Unheard = true }),
-			span{9000, 9000, 0}, suspicion},
+			within(9000, 9000, 0), suspicion},
 		{"the same, before it", modelOf().with(dead(1)).with(func(m *model) { m.Unheard = true }),
-			span{999, 999, 0}, 0},
+			within(999, 999, 0), 0},
 		{"timeouts that are too short", modelOf().with(func(m *model) { m.NeverHolds = nodes.Timing }),
-			span{0, 0, 0}, nodes.Timing},
+			within(0, 0, 0), nodes.Timing},
 		{"until the end of time", delayed().with(func(m *model) { m.sections.Faults[0].To = math.MaxInt64 }),
-			span{math.MaxInt64, math.MaxInt64, 100}, nodes.Timing},
+			within(math.MaxInt64, math.MaxInt64, 100), nodes.Timing},
 	} {
 		if got := test.m.brokenIn(test.in, all); got != test.want {
 			t.Errorf("%s: %v are broken, want %v", test.name, got, test.want)
@@ -114,6 +115,40 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 	}
 }
 
+// A fault acts until the last message that it hit has come. A fault of one message does not act before that
+// message.
+func TestFaultsActWhileMessagesAreLate(t *testing.T) {
+	one, many := delay, delay
+	one.ForGood, one.Leaves, many.Leaves = true, 100, chance.Longest
+	for _, test := range []struct {
+		name      string
+		of        Fault
+		hits      uint64
+		until     int64
+		at, after int64
+		want      nodes.Assumption
+	}{
+		{"before the message that is hit", one, 1, 1500, 1399, 0, 0},
+		{"while it is late", one, 1, 1500, 1400, 0, nodes.Timing},
+		{"when it has come", one, 1, 1500, 1501, 0, 0},
+		{"within the grace after that", one, 1, 1500, 1600, 100, nodes.Timing},
+		{"before the last of two", one, 2, 1500, 1000, 0, nodes.Timing},
+		{"until all have come", many, 9, 2500, 2500, 0, nodes.Timing},
+		{"when all have come", many, 9, 2500, 2501, 0, 0},
+		{"if it is unknown when all have come", many, 9, 0, 1e15, 0, nodes.Timing},
+		{"the messages came before the end of the fault", many, 9, 1500, 2000, 0, nodes.Timing},
+	} {
+		m := modelOf(test.of)
+		m.sections.Faults[0].Hits, m.sections.Faults[0].Until = test.hits, test.until
+		if got := m.brokenIn(within(test.at, test.at, test.after), nodes.Timing); got != test.want {
+			t.Errorf("%s: %v are broken", test.name, got)
+		}
+	}
+}
+
+// within returns the span of a failure of any nodes.
+func within(from, to, after int64) span { return span{from, to, after, nil} }
+
 // Faults of servers break assumptions. A server that stays down breaks them until the end.
 func TestWhatFaultsOfServersBreak(t *testing.T) {
 	for _, test := range []struct {
@@ -122,14 +157,14 @@ func TestWhatFaultsOfServersBreak(t *testing.T) {
 		in   span
 		want nodes.Assumption
 	}{
-		{"a server that is killed", modelOf(killServer).with(hitServer(0)), span{1500, 1500, 0}, nodes.ServersUp},
-		{"that is up again", modelOf(killServer).with(hitServer(0)), span{2101, 2101, 100}, 0},
+		{"a server that is killed", modelOf(killServer).with(hitServer(0)), within(1500, 1500, 0), nodes.ServersUp},
+		{"that is up again", modelOf(killServer).with(hitServer(0)), within(2101, 2101, 100), 0},
 		{"that stays down", modelOf(killServer).with(hitServer(0)).with(func(m *model) {
 			m.sections.Faults[0].Healed, m.sections.Faults[0].To = false, math.MaxInt64
-		}), span{9000, 9000, 0}, nodes.ServersUp},
-		{"that was down already", modelOf(killServer).with(hitServer()), span{1500, 1500, 0}, 0},
-		{"one that is promoted", modelOf(promotion).with(hitServer(1)), span{9000, 9000, 0}, nodes.NoAmnesia},
-		{"that cannot be", modelOf(promotion).with(hitServer()), span{9000, 9000, 0}, 0},
+		}), within(9000, 9000, 0), nodes.ServersUp},
+		{"that was down already", modelOf(killServer).with(hitServer()), within(1500, 1500, 0), 0},
+		{"one that is promoted", modelOf(promotion).with(hitServer(1)), within(9000, 9000, 0), nodes.NoAmnesia},
+		{"that cannot be", modelOf(promotion).with(hitServer()), within(9000, 9000, 0), 0},
 	} {
 		if got := test.m.brokenIn(test.in, ^nodes.Assumption(0)); got != test.want {
 			t.Errorf("%s: %v are broken, want %v", test.name, got, test.want)
@@ -185,18 +220,18 @@ func TestAnAssumptionNamesTheFaultThatBrokeIt(t *testing.T) {
 	for needs, want := range map[nodes.Assumption]string{
 		nodes.NoCrash: "kill 0", nodes.NoAmnesia: "kill 2", nodes.Majority: "kill 1", nodes.ServersUp: "kill 3",
 	} {
-		if f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, needs); !strings.HasSuffix(f.Says,
+		if f := m.outsideIf(violated("it is late"), within(2400, 2400, 1000), needs); !strings.HasSuffix(f.Says,
 			"; "+want+")") {
 			t.Errorf("%v: %s, want %s", needs, f.Says, want)
 		}
 	}
 	m.Unheard = true
-	f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, nodes.EventualDetector)
+	f := m.outsideIf(violated("it is late"), within(2400, 2400, 1000), nodes.EventualDetector)
 	if !strings.Contains(f.Says, "; kill 0)") {
 		t.Errorf("a crash that nobody hears of: %s", f.Says)
 	}
 	m.sections.Broken[1].Value |= int64(nodes.ServersUp) // the amnesia of servers that the run does not own
-	if f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, nodes.NoAmnesia); strings.Contains(
+	if f := m.outsideIf(violated("it is late"), within(2400, 2400, 1000), nodes.NoAmnesia); strings.Contains(
 		f.Says, "kill") {
 		t.Errorf("servers out of reach: %s", f.Says)
 	}

@@ -368,3 +368,56 @@ func TestEvidenceOfFaults(t *testing.T) {
 		}
 	}
 }
+
+// Clients that meet at a service alone do not depend on each other: what happens to one excuses no overlap of
+// two others. It excuses an overlap of its own, from its request on.
+func TestWhatHappensToOneClientIsNoExcuseOfOthers(t *testing.T) {
+	stops := func(of nodes.ID) Fault {
+		return Fault{Text: "pause", Breaks: nodes.NoPause | nodes.Timing,
+			Touches: func(id, _ nodes.ID) bool { return id == of }}
+	}
+	servers := Fault{Text: "pause servers", Breaks: nodes.NoPause | nodes.Timing}
+	for _, test := range []struct {
+		name   string
+		breaks func(w *world)
+		apart  bool
+		want   bool // it is an excuse
+	}{
+		{"a fault of a waiter", func(w *world) { w.through(stops(2), 0) }, true, false},
+		{"a fault of a waiter, among peers", func(w *world) { w.through(stops(2), 0) }, false, true},
+		{"a fault of one inside", func(w *world) { w.through(stops(1), 0) }, true, true},
+		{"a fault of servers", func(w *world) { w.through(servers, 0) }, true, true},
+		{"a pause of a waiter", func(w *world) { w.stand(2, w.now, 10); w.now += 10 }, true, false},
+		{"a pause of one inside", func(w *world) { w.stand(1, w.now, 10); w.now += 10 }, true, true},
+		{"a pause of the broker", func(w *world) { w.stand(history.Broker, w.now, 10); w.now += 10 }, true, true},
+	} {
+		w := newWorld(3)
+		w.round()
+		w.mark(history.Measuring)
+		w.Safe, w.Grace, w.Apart = nodes.NoPause, graceOfWorld, test.apart
+		w.ask(0)
+		w.ask(1)
+		w.permission(0)
+		w.permission(1)
+		w.enter(0)
+		test.breaks(w)
+		w.enter(1)
+		w.exit(0)
+		w.exit(1)
+		w.end()
+		for _, check := range []string{"exclusion", "register", "account"} {
+			if f := finding(t, w.judge(), check); f.Outcome != Violated || f.OutsideModel != test.want {
+				t.Errorf("%s: %s: %v, outside %v: %s", test.name, check, f.Outcome, f.OutsideModel, f.Says)
+			}
+		}
+	}
+	w := newWorld(2) // it is over when they ask
+	w.through(stops(1), 0)
+	w.mark(history.Measuring)
+	w.Safe, w.Grace, w.Apart = nodes.NoPause, graceOfWorld, true
+	w.together()
+	w.end()
+	if f := finding(t, w.judge(), "exclusion"); f.Outcome != Violated || f.OutsideModel {
+		t.Errorf("a pause before both asked: %v, outside %v: %s", f.Outcome, f.OutsideModel, f.Says)
+	}
+}

@@ -91,6 +91,7 @@ var Exclusion = &Problem{
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
 		{name: "grants", about: aboutSafety, leaves: everything, of: misgrants, judge: grants},
+		{name: "order", about: aboutSafety, leaves: everything, of: misordered, judge: order},
 		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: "register", about: aboutSafety, leaves: everything, judge: register},
 		{name: "capacity", about: aboutClaims, of: several, judge: capacity},
@@ -133,6 +134,8 @@ var Election = &Problem{
 		{name: "agreement", timed: true, about: aboutProgress, judge: agreed},
 		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: leadersCheck, timed: true, about: aboutSafety, split: true, live: true, judge: leaders},
+		{name: "majority", timed: true, about: aboutSafety, leaves: recoveryInside,
+			of: restsOnMajority, judge: majority},
 		{name: termsCheck, about: aboutSafety, leaves: recoveryInside, split: true, judge: terms},
 		{name: "winner", timed: true, about: aboutClaims, leaves: recoveryInside, judge: winner},
 		{name: "lapse", timed: true, about: aboutClaims, leaves: recoveryInside, judge: lapse},

@@ -40,3 +40,19 @@ func (e *evidence) lastOf(breach *history.Event) (says string) {
 	}
 	return says
 }
+
+// misordered reports whether a client of a recorded history entered without a request, or left without an
+// entry. In a run of this project such an event contradicts the counters instead (see accounting).
+func misordered(e *evidence) bool {
+	return e.Lacks.Counts && !e.Lacks.Requests && e.sections.Misordered != nil
+}
+
+// order: a client enters once for each request, and leaves once for each entry. If stamps err, the history
+// does not tell in which order two events happened.
+func order(e *evidence) Finding {
+	is, first := e.sections.Misordered, e.sections.Irregularities[0]
+	if e.sections.StampError() > 0 {
+		return inconclusive("%s, or its stamps err%s", first, e.err())
+	}
+	return e.outsideIf(violated("%s", first), e.at(is.At), e.Safe)
+}

@@ -11,6 +11,12 @@ import (
 var programMutants = []mutant{
 	{"a program that grants twice", func() *world { return breaching(history.GrantedTwice, 0) }, "grants",
 		Violated, Violated, "the program of node 1 let its client in that was inside: it wrote {x}"},
+	{"a recorded client that leaves twice", made(func(w *world) {
+		w.Lacks.Counts = true
+		w.turn(0)
+		w.inside++
+		w.exit(0)
+	}), "order", Inconclusive, Inconclusive, "leaves without an entry"},
 	{"a program that ends", func() *world { return breaching(history.EndedItself, 0) }, "exit",
 		Violated, Violated, "the program of node 1 ended by itself: {x}"},
 }

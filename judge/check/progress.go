@@ -16,9 +16,12 @@ import (
 // few is how many lines of one sort a witness has at most.
 const few = 20
 
-// progress: every request is served.
+// progress: every request is served, and while a fault lasts that breaks no assumption, in time.
 func progress(e *evidence) Finding {
 	f := allServed(e)
+	if late := servedLate(e); f.Outcome != Violated && late.Outcome == Violated {
+		f = late
+	}
 	if f.Outcome == Violated && !e.balanced() {
 		f.Outcome, f.Says = Inconclusive, f.Says+", but the counts disagree"
 	}
@@ -61,6 +64,24 @@ func processName(process uint32) string {
 	}
 }
 
+// servedLate finds the longest time in which nobody entered although the algorithm promises entries while a
+// fault lasts.
+func servedLate(e *evidence) (f Finding) {
+	var longest int64
+	for i := range e.sections.Faults {
+		of := &e.sections.Faults[i]
+		if silent := e.overdue(of); silent > longest {
+			g := e.gaps.of(of)
+			within, _ := e.within(of, g)
+			longest, f = silent, violated("no progress: nobody entered for %v during %s, which breaks no assumption "+
+				"of the algorithm; it may take %v", time.Duration(silent).Round(time.Millisecond),
+				e.asked(of).Text, time.Duration(within).Round(time.Millisecond)).lasting(g.to-silent+within, g.to)
+			f.Idle = true
+		}
+	}
+	return f
+}
+
 func allServed(e *evidence) Finding {
 	waiting, inside, waiters := e.waiting, e.inside, e.waiters()
 	switch {
@@ -87,9 +108,9 @@ func allServed(e *evidence) Finding {
 	case e.seen(history.Stalled):
 		return violated("no progress: %s, with %s", e.moves(), unserved(len(waiting))).with(waiters...)
 	case e.seen(history.Interrupted):
-		return inconclusive("the run ended early, with %s", unserved(len(waiting))).with(waiters...)
+		return inconclusive("the run ended early, %s", e.open()).with(waiters...)
 	case !e.seen(history.Rested):
-		return inconclusive("the run never came to rest, with %s", unserved(len(waiting))).with(waiters...)
+		return inconclusive("the run never came to rest, %s", e.open()).with(waiters...)
 	case len(waiting) > 0:
 		return violated("no progress: the run came to rest with %s", unserved(len(waiting))).with(waiters...)
 	case len(inside) > 0:
@@ -108,6 +129,17 @@ func (e *evidence) moves() string {
 	}
 	return fmt.Sprintf("%s since anybody entered", english.Count(
 		uint64(e.sections.Marks[history.Stalled].Value), "message was handled", "messages were handled"))
+}
+
+// open describes the requests that are open at the end.
+func (e *evidence) open() string {
+	switch {
+	case len(e.waiting) > 0:
+		return "with " + unserved(len(e.waiting))
+	case len(e.inside) > 0:
+		return fmt.Sprintf("and %s never left", name(e.inside[0].Node))
+	}
+	return "though every request was served"
 }
 
 func unserved(n int) string { return english.Count(n, "request", "requests") + " unserved" }

@@ -63,3 +63,70 @@ func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
 		}
 	}
 }
+
+// If most servers are up and nobody enters for longer than the whole grace of a service, it breaks its
+// promise of progress. A shorter silence is only told.
+func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
+	const one, most = nodes.ServersUp, nodes.ServersUp | nodes.ServerMajority
+	for _, test := range []struct {
+		name   string
+		breaks nodes.Assumption
+		silent time.Duration // how long client 0 waits, beside the time of twenty entries
+		held   time.Duration // for how long of it client 1 is inside
+		frozen bool          // the server stands still
+		random bool          // clients wait for random times, and promise no time to recover
+		broken bool
+		told   bool
+	}{
+		{name: "a moment", breaks: one},
+		{name: "within the time of servers", breaks: one, silent: 4 * time.Second, told: true},
+		{name: "within the grace", breaks: one, silent: 8 * time.Second, told: true},
+		{name: "within the grace and the time by which processes are late", breaks: one, silent: 10 * time.Second,
+			told: true},
+		{name: "beyond both", breaks: one, silent: 12 * time.Second, broken: true, told: true},
+		{name: "beyond both, and a client is inside for a part", breaks: one, silent: 12 * time.Second,
+			held: 4 * time.Second, told: true},
+		{name: "beyond both, of a server that stands still", breaks: one, silent: 12 * time.Second, frozen: true,
+			told: true},
+		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second,
+			random: true, told: true},
+		{name: "without a majority", breaks: most, silent: 12 * time.Second},
+	} {
+		w := measuring()
+		w.CostKnown, w.Identities = false, nil
+		w.Live, w.Grace, w.Recovers = nodes.ServerMajority, 9*time.Second, 5*time.Second
+		if w.Slack = 2 * time.Second; test.random {
+			w.Timed, w.Grace = true, 0
+		}
+		w.Faults = []Fault{{Text: "cut server leader/servers", Breaks: most, Freezes: test.frozen}}
+		for range 3 {
+			w.round()
+		}
+		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: 1, Victim: nodes.None, Breaks: test.breaks,
+			Servers: []int{0}}))
+		if test.held > 0 {
+			w.ask(1)
+			w.permission(1)
+			w.enter(1)
+		}
+		w.ask(0)
+		w.permission(0)
+		if w.now += int64(test.held); test.held > 0 {
+			w.exit(1)
+		}
+		w.now += int64(test.silent - test.held)
+		w.enter(0)
+		w.exit(0)
+		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: 1})
+		w.round()
+		w.end()
+		v := w.judge()
+		f := finding(t, v, "progress")
+		if (f.Outcome == Violated) != test.broken || test.broken && v.Reason != f.Says {
+			t.Errorf("%s: %v: %s", test.name, f.Outcome, f.Says)
+		}
+		if strings.HasSuffix(strings.Join(v.Silences, ""), " though a majority of servers was up") != test.told {
+			t.Errorf("%s: it is told that %q", test.name, v.Silences)
+		}
+	}
+}

@@ -171,17 +171,12 @@ func TestARunThatEndsEarlyMissesNothing(t *testing.T) {
 // A run on a machine that has no time for its processes does not show that nobody leads.
 func TestSluggishRunsAboutLeadersShowNothing(t *testing.T) {
 	r := shownRun{electionRun: electionRun{text: allElect(150, 4, 0) + "250 0 elect 3",
-		setting: func(s *Setting) { s.Real, s.Live = true, nodes.Timing }}}
+		setting: func(s *Setting) { s.Real, s.Measured, s.Live = true, true, nodes.Timing }}}
 	v := r.verdict(t)
 	if got, says := v.Shown(); got != row.Starves {
 		t.Errorf("on time, it shows %v: %s", got, says)
 	}
-	r.logs = func(all []*history.NodeLog) {
-		for _, l := range all {
-			l.Late = make([]uint64, history.LatenessBuckets)
-			l.Late[history.LatenessBucket(60e6)] = 1
-		}
-	}
+	r.text += "\n980 2 late 900"
 	v = r.verdict(t)
 	if got, says := v.Shown(); got != 0 {
 		t.Errorf("late, it shows %v: %s", got, says)

@@ -73,10 +73,12 @@ type Finding struct {
 	Broken nodes.Assumption `json:"-" yaml:"-"`
 	// Doubted means that a violation became inconclusive, since the evidence is not sound. Not stored.
 	Doubted bool `json:"-" yaml:"-"`
+	// Lasts is the time that lateness of processes would have to explain; nil: not known. Not stored.
+	Lasts *Lasting `json:"-" yaml:"-"`
 	// Idle means that no client entered during a fault that breaks no assumption of the algorithm. Not stored.
 	Idle bool `json:"-" yaml:"-"`
-	// Expected means that the run stalled, or ended without a leader that all agree on, outside the model of the
-	// algorithm.
+	// Expected means that the run stalled, or ended without a leader that all agree on, outside the model of
+	// the algorithm.
 	Expected bool `json:"expected,omitempty" yaml:"expected,omitempty"`
 }
 
@@ -120,12 +122,14 @@ type Verdict struct {
 	// needs. Blocked means that these are all nodes that are up.
 	Starved []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
 	Blocked bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
-	// Divided means that two nodes led where one may: in one term or, without terms, for longer than a take-over
-	// takes; or that two lead at the end, and more time would not change that.
+	// Divided means that two nodes led where one may: in one term or, without terms, for longer than a
+	// take-over takes; or that two lead at the end, and more time would not change that.
 	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
 	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
 	// Misses has the reason for each fault that hit nothing. The run shows nothing about these faults.
 	Misses []string `json:"misses,omitempty" yaml:"misses,omitempty"`
+	// Silences says for how long nobody entered during each fault that left most servers of a service up.
+	Silences []string `json:"silences,omitempty" yaml:"silences,omitempty"`
 }
 
 // A PassedOver is a request that others passed over.
@@ -212,6 +216,19 @@ func (f Finding) byRun() Finding {
 	return f
 }
 
+// A Lasting is for how long a violation lasted beyond what is promised, in which time its cause lies, and
+// which nodes it concerns; nil: all.
+type Lasting struct {
+	Length, From, To int64
+	Of               []nodes.ID
+}
+
+// lasting notes from when to when a violation lasted, and the nodes concerned; none: all.
+func (f Finding) lasting(from, to int64, of ...nodes.ID) Finding {
+	f.Lasts = &Lasting{to - from, from, to, of}
+	return f
+}
+
 func (f Finding) with(witness ...string) Finding {
 	f.Witness = witness
 	return f
@@ -295,7 +312,9 @@ func (f *Finding) doubts(stalled bool) bool {
 // more.
 func (e *elected) leaderless() []nodes.ID {
 	l := e.leaders
-	if l.Apart == nil || !e.seen(history.Stopped) || e.still() < e.Patience() || e.Grace == 0 && l.Ending.Stirs {
+	still := e.still()
+	if l.Apart == nil || !e.seen(history.Stopped) || still < e.patience(l.End-int64(still), l.End) ||
+		e.Grace == 0 && l.Ending.Stirs {
 		return nil
 	}
 	return l.Ending.Without

@@ -40,10 +40,15 @@ func (b *Belief) Text() string {
 	default:
 		says = fmt.Sprintf("says that node %d leads", b.Leader)
 	}
-	if b.Term > 0 {
-		says += fmt.Sprintf(", in term %d", b.Term)
+	return says + b.InTerm()
+}
+
+// InTerm names the term of the belief, to follow other words; "": it has none.
+func (b *Belief) InTerm() string {
+	if b.Term == 0 {
+		return ""
 	}
-	return says
+	return fmt.Sprintf(", in term %d", b.Term)
 }
 
 // Leads reports whether the node believed in itself.

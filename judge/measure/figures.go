@@ -37,7 +37,10 @@ type Figures struct {
 	BytesPerEntry     number `csv:"bytes_per_entry" of:"exclusion"`
 	// ServerBytesPerEntry counts the bytes that clients and servers of a service exchange, both ways.
 	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
-	Heartbeats          number `csv:"heartbeats"` // messages of the failure detector; no other column has them
+	Heartbeats          number `csv:"heartbeats"` // messages of failure detectors, and heartbeats of electors
+	HeartbeatsPerEntry  number `csv:"heartbeats_per_entry" of:"exclusion"`
+	// AllMessagesPerEntry is MessagesPerEntry and HeartbeatsPerEntry together.
+	AllMessagesPerEntry number `csv:"all_messages_per_entry" of:"exclusion"`
 	// No other column counts the questions of nodes to a resource process.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
 	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // duration of a round trip
@@ -152,7 +155,8 @@ type Figures struct {
 	Lost        number `csv:"lost_unintended"`
 	// LostWithBroker counts messages that were lost with connections to the broker; empty: 0.
 	LostWithBroker number `csv:"lost_with_broker"`
-	// LostToDeaths counts messages that were lost because their sender or receiver was killed or down; empty: 0.
+	// LostToDeaths counts messages that were lost because their sender or receiver was killed or down; empty:
+	// 0.
 	LostToDeaths number `csv:"lost_to_deaths"`
 
 	TimerLateUSP50 number `csv:"timer_late_us_p50"`
@@ -213,8 +217,8 @@ type OfFault struct {
 	FromS  number `csv:"from_s"`        // when the fault began, from the beginning of the window
 	ToS    number `csv:"to_s"`
 	Healed bool   `csv:"healed"`
-	// BeforeFromS is when the phase Before began, EndS when the phase During ended, if the fault was not healed,
-	// and AfterToS when the phase After ended. Empty: the fault has no such phase, or it had no length.
+	// BeforeFromS is when the phase Before began, EndS when the phase During ended, if the fault was not
+	// healed, and AfterToS when the phase After ended. Empty: the fault has no such phase, or it had no length.
 	BeforeFromS, EndS, AfterToS number
 
 	Entries ByPhase[number] `csv:"entries_*"`
@@ -272,4 +276,20 @@ type OfInterval struct {
 	ToS     number `csv:"to_s"`
 	Entries number `csv:"entries"`
 	Refused number `csv:"refused"` // entries whose write the resource refused
+}
+
+// Complete sets the figures that follow from others, and that older tables lack.
+func (f *Figures) Complete() {
+	if !f.MessagesPerEntry.Known() {
+		return
+	}
+	perEntry, _ := f.MessagesPerEntry.Value()
+	heartbeats, counted := f.Heartbeats.Value()
+	entries, _ := f.EntriesAccepted.Value()
+	if counted {
+		f.HeartbeatsPerEntry = figure.Ratio(heartbeats, entries)
+		each, _ := f.HeartbeatsPerEntry.Value()
+		perEntry += each
+	}
+	f.AllMessagesPerEntry = figure.Number(perEntry)
 }

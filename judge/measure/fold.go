@@ -177,10 +177,9 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		m.ClientDelayP50 = m.Wait.MicrosAt(0.5)
 	}
 	// As for latencies, this takes the upper end of the bucket of a quantile.
-	late := history.LatenessIn(logs)
 	for q, column := range map[float64]*number{0.5: &m.TimerLateUSP50, 0.99: &m.TimerLateUSP99,
 		1: &m.TimerLateUSMax} {
-		if ns, known := late.Quantile(q); known {
+		if ns, known := s.Timers().Quantile(q); known {
 			*column = micros(ns)
 		}
 	}
@@ -331,7 +330,7 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 		bytes += k.Bytes
 	}
 	m.Messages, m.Publishes = figure.Count(sent), figure.Count(publishes)
-	if f.sections.Detects {
+	if f.sections.Detects || heartbeats > 0 {
 		m.Heartbeats = figure.Count(heartbeats)
 	}
 	f.countRoundTrips(logs)
@@ -344,6 +343,7 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 		return
 	}
 	m.MessagesPerEntry, m.KindPerEntry = figure.Number(perEntry), make([]figure.Figure, len(byKind))
+	m.Complete()
 	for kind, n := range byKind {
 		if !f.sections.Heartbeat(kind) { // heartbeats belong to no entry
 			m.KindPerEntry[kind] = figure.Number(n)

@@ -15,8 +15,9 @@ type nodeClock struct {
 
 // clocks bounds the errors of stamps, as far as the history has been read.
 type clocks struct {
-	of  []nodeClock // by node; nil: all hosts have one clock
-	all int64       // bounds the error of comparing any two stamps read so far
+	of      []nodeClock // by node; nil: all hosts have one clock
+	all     int64       // bounds the error of comparing any two stamps read so far
+	ordered bool        // events of equal stamps happened in the order in which they are read
 	// Of the clocks that did not jump: the largest error, and the largest error of a clock with another number.
 	worst, second nodeClock
 	jumps         int            // how many bounds said that a clock jumped
@@ -88,7 +89,9 @@ func between(a, b nodeClock) int64 {
 }
 
 // longer reports whether both sections have been inside together for longer than any two stamps may err.
-func (c *clocks) longer(a, b *Section, now int64) bool { return now-max(a.Entered, b.Entered) > c.all }
+func (c *clocks) longer(a, b *Section, now int64) bool {
+	return c.ordered || now-max(a.Entered, b.Entered) > c.all
+}
 
 // together reports whether two sections that are inside, one of which ends now, were certainly inside
 // together: each was entered before the other ended, under any error of their stamps.

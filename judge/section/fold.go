@@ -19,7 +19,12 @@ type Fold struct {
 	Demands bool          // resources demand fence numbers
 	Asked   bool          // clients ask a process, which lets them in some time before their stamps
 	Work    workload.Work // the work that clients do inside
-	Named   int           // how many resources there are, numbered like their instances; 0: one resource
+	// Touches reports whether a fault hits a client, where clients meet at a service alone, so that nothing
+	// that happens to one is the fault of another; nil: clients depend on each other.
+	Touches func(fault *Fault, id nodes.ID) bool
+	// Slows reports whether a fault makes timers or messages of a node late; nil: no fault does.
+	Slows func(fault *Fault, id nodes.ID) bool
+	Named int // how many resources there are, numbered like their instances; 0: one resource
 
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
@@ -34,15 +39,18 @@ type Fold struct {
 	Entries, EntriesInWindow uint64 // entries of the whole run, and of the window
 	Refused, RefusedInWindow uint64 // entries whose write the resource refused
 	Due, Issued              uint64 // arrivals due in the window, and how many of these became requests
-	// Queued is how long due arrivals waited to become requests, in all, and Late the part of that time in which
-	// their client was free.
+	// Queued is how long due arrivals waited to become requests, in all, and Late the part of that time in
+	// which their client was free.
 	Queued, Late int64
 	Unregistered uint64      // entries that did not raise the register
 	Resources    []*Resource // by instance; nil: the instance has no clients
 
 	Irregular      uint64   // events that no correct client causes
 	Irregularities []string // describes the first few of them
+	// Misordered is the first of them if it is an entry without a request, or an exit without an entry.
+	Misordered *history.Event
 
+	lags        lags
 	clocks      clocks
 	capacity    func(instance uint16) int
 	observers   []Observer
@@ -69,6 +77,9 @@ func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	return &Fold{Window: unseen, clocks: clocks{all: stampError}, capacity: capacity, dead: map[nodes.ID]dead{},
 		incarnations: map[nodes.ID]uint32{}, Detection: newDetection()}
 }
+
+// InOrder tells the fold that stamps do not err, and that events of equal stamps happened in their order.
+func (f *Fold) InOrder() { f.clocks.ordered = true }
 
 // Observe adds an observer of all that follows, events included.
 func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
@@ -114,6 +125,8 @@ func (f *Fold) add(e *history.Event) {
 	case history.Paused, history.Resumed:
 		f.pause(e)
 		f.turn(e)
+	case history.Lagged:
+		f.lags.add(e)
 	}
 }
 
@@ -176,6 +189,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.Wrongs[i].To = min(f.Wrongs[i].To, f.End)
 	}
 	f.Detection.close(f.End, f.dead, logs)
+	f.lags.close(f, logs)
 	for _, r := range f.Resources {
 		if r == nil {
 			continue
@@ -251,9 +265,10 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 		f.Unregistered++
 	}
 	s := c.open
-	r.register(e, s, f.stretch(e.At))
+	over := e.Count > r.Capacity && s != nil
+	r.register(e, s, f.stretch(e.At), over && f.spared(e.At, slices.Concat(r.inside, []*Section{s})...))
 	if s == nil || s.State != waiting || s.Entry != e.Entry {
-		f.irregular(e, "enters without a request")
+		f.misordered(e, "enters without a request")
 	}
 	switch {
 	case s == nil:
@@ -286,7 +301,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	}
 	s := c.open
 	if s == nil || s.State != inside || s.Entry != e.Entry {
-		f.irregular(e, "leaves without an entry")
+		f.misordered(e, "leaves without an entry")
 	}
 	if done, _ := e.Worked(); state == Exited && int(done) != f.Work.Steps() {
 		f.irregular(e, "leaves with its work undone")
@@ -362,7 +377,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
 	if entered {
 		if over := r.leave(s, &f.clocks, f.Window); over != nil {
-			r.Overlaps.keep(f.stretch(over.From), over.since, over.From, *over)
+			r.Overlaps.keep(f.stretch(over.From), over.since, over.From, f.spared(at, over.A, over.B), *over)
 		}
 		f.left(s)
 		f.unguarded(r, s)
@@ -389,6 +404,25 @@ func (f *Fold) tellOverlaps(r *Resource) {
 		}
 	}
 	r.over = r.over[:0]
+}
+
+// misordered records an entry without a request, or an exit without an entry.
+func (f *Fold) misordered(e *history.Event, does string) {
+	if f.Irregular == 0 {
+		f.Misordered = new(*e)
+	}
+	f.irregular(e, does)
+}
+
+// Open returns how many requests have been made and are not over.
+func (f *Fold) Open() int {
+	open := f.within
+	for _, r := range f.Resources {
+		if r != nil {
+			open += r.line.count
+		}
+	}
+	return open
 }
 
 // irregular records an event that no correct client causes.

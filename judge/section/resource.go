@@ -26,6 +26,9 @@ type Resource struct {
 	First             *Overlap // the earliest certain overlap
 	Overlaps          Moments[Overlap]
 	UncertainOverlaps uint64 // sections that overlapped another as they ended, though not certainly
+	// Unordered counts sections that came after one of another client by their order only: both together lasted
+	// no longer than stamps may err, so they may have been inside together.
+	Unordered uint64
 	// Closest is the longest overlap, certain or not; negative: minus the shortest gap between two sections.
 	Closest int64
 
@@ -55,7 +58,8 @@ type Resource struct {
 	Tries     uint64 // refused tries
 	FreeTries uint64 // refused tries during which no client was inside
 	// Unguarded counts entries in a certain overlap with another under the same fence number: the resource
-	// accepts both writes, though it demands numbers. MaybeUnguarded counts entries for which this is uncertain.
+	// accepts both writes, though it demands numbers. MaybeUnguarded counts entries for which this is
+	// uncertain.
 	Unguarded, MaybeUnguarded uint64
 
 	top      *Section   // a copy of the section with the highest fence number, or nil
@@ -69,6 +73,7 @@ type Resource struct {
 	freed    bool       // the latest exit freed units, and before it all were taken
 	freeAt   int64      // the time of that exit
 	lastLeft int64      // when a client left last
+	last     ended      // the section that ended last
 	lastBy   nodes.ID   // the node of that client
 	others   int64      // when a client other than lastBy left last
 	ahead    *Misread   // an entry that read more than had been written so far
@@ -81,6 +86,13 @@ type Resource struct {
 	mayBeWritten int64    // the highest value that a dead node may have written without an Exited event
 	readOfDead   *Misread // the latest entry that read a value which a dead node may have written
 	writesOfDead uint64   // how many values were read which a dead node may have written
+}
+
+// An ended is what is kept of a section that has ended.
+type ended struct {
+	node    nodes.ID
+	entered int64
+	units   uint32 // 0: there was no section
 }
 
 // A Misread is an entry that read an unexpected value.
@@ -128,7 +140,7 @@ func (r *Resource) client(id nodes.ID) *Client {
 // register takes the count that an entry read from the register, at some time since its request. It never
 // counts too few units. It may count units of dead nodes that were not taken out yet, and units that no
 // client holds if a node died while it changed the register.
-func (r *Resource) register(e *history.Event, s *Section, stretch int) {
+func (r *Resource) register(e *history.Event, s *Section, stretch int, spared bool) {
 	doubt := r.orphaned + r.unknown - r.takenOut
 	if s != nil {
 		doubt += r.takenOut - s.takenOut
@@ -143,7 +155,7 @@ func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 		r.UncertainByDeaths++
 	default:
 		if over {
-			r.Exceeded.keep(stretch, r.heldSince(uint64(certain-r.Capacity), e.At), e.At, *e)
+			r.Exceeded.keep(stretch, r.heldSince(uint64(certain-r.Capacity), e.At), e.At, spared, *e)
 		}
 		if e.Count > r.Deepest.Count {
 			r.Deepest = *e
@@ -266,6 +278,11 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	if s.State == Crashed {
 		r.mayBeWritten = max(r.mayBeWritten, s.Read+1)
 	}
+	if last := &r.last; !c.ordered && last.units > 0 && last.node != s.Node && len(r.inside) == 1 &&
+		last.units+s.Units > r.Capacity && s.Ended-last.entered <= c.all {
+		r.Unordered++
+	}
+	r.last = ended{s.Node, s.Entered, s.Units}
 	full := r.held >= uint64(r.Capacity)
 	r.inside = slices.Delete(r.inside, slices.Index(r.inside, s), slices.Index(r.inside, s)+1)
 	r.held -= uint64(s.Units)
@@ -341,7 +358,7 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 	from, now := max(s.Entered, one.Entered), s.Ended
 	r.Closest = max(r.Closest, now-from)
 	if !c.allTogether(s, r.inside[:last], now) {
-		if now > from {
+		if now > from || c.all > 0 {
 			r.UncertainOverlaps++
 		}
 		return nil
@@ -529,7 +546,8 @@ func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	if s.passed != nil && s.passed.Read < s.Written {
 		writer := *s
 		writer.Ended = at
-		r.Stale.keep(f.stretch(at), s.Entered, at, Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
+		r.Stale.keep(f.stretch(at), s.Entered, at, f.spared(at, s, s.passed),
+			Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
 	}
 }
 

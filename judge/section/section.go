@@ -94,7 +94,8 @@ type OverlapObserver interface {
 // Moments keep enough incidents of a series to tell whether one happened inside the model of the algorithm.
 // Assumptions begin or cease to hold only at turns. Of the incidents of a stretch between two turns, the one
 // whose cause began last is inside if any is, since its cause met the fewest turns. So Moments keep two of
-// each stretch: this one, and the first to happen. Memory grows with the number of turns only.
+// each stretch: this one, and the first to happen; and of those whose nodes were spared two more. Memory
+// grows with the number of turns only.
 type Moments[T any] struct{ of []Hook[T] }
 
 // A Hook is an incident that happened at the time At. Its cause, for example the section of the client that
@@ -103,17 +104,18 @@ type Hook[T any] struct {
 	From    int64
 	At      int64
 	What    T
+	Spared  bool // neither its nodes nor their processes were hit by anything: see Fold.Touches
 	stretch int
 	last    bool // the incident of its stretch with the latest From; otherwise the one with the earliest At
 }
 
 // keep takes an incident of a stretch, with the times at which its cause began and at which it happened.
-func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
-	one := Hook[T]{from, at, what, stretch, false}
+func (m *Moments[T]) keep(stretch int, from, at int64, spared bool, what T) {
+	one := Hook[T]{from, at, what, spared, stretch, false}
 	first, last := -1, -1
 	for i := len(m.of) - 1; i >= 0 && m.of[i].stretch >= stretch; i-- {
 		switch have := &m.of[i]; {
-		case have.stretch > stretch:
+		case have.stretch > stretch, have.Spared != spared:
 		case have.last:
 			last = i
 		default:
@@ -137,11 +139,11 @@ func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
 
 // Least returns the earliest incident inside the model or, if all are outside, the earliest of all; nil if
 // there is no incident. outside reports whether an incident is outside.
-func (m *Moments[T]) Least(outside func(from, at int64) bool) (least *Hook[T]) {
+func (m *Moments[T]) Least(outside func(from, at int64, spared bool) bool) (least *Hook[T]) {
 	leastOutside := false
 	for i := range m.of {
 		one := &m.of[i]
-		switch is := outside(one.From, one.At); {
+		switch is := outside(one.From, one.At, one.Spared); {
 		case least == nil, leastOutside && !is, leastOutside == is && one.At < least.At:
 			least, leastOutside = one, is
 		}

@@ -245,7 +245,7 @@ func TestMomentsTellWhatIsInsideTheModel(t *testing.T) {
 			turns[i] = int64(100 * (i + 1))
 			until[i] = turns[i] + r.Int64N(150) - 25
 		}
-		outside := func(from, at int64) bool {
+		outside := func(from, at int64, _ bool) bool {
 			i := at/100 - 1
 			return i >= 0 && from < until[i]
 		}
@@ -255,17 +255,17 @@ func TestMomentsTellWhatIsInsideTheModel(t *testing.T) {
 			at := r.Int64N(700)
 			from := at - r.Int64N(2)*r.Int64N(150)
 			all = append(all, [2]int64{from, at})
-			m.keep(int(at/100), from, at, 0)
+			m.keep(int(at/100), from, at, false, 0)
 		}
 		free, first := false, int64(1000)
 		for _, one := range all {
-			free, first = free || !outside(one[0], one[1]), min(first, one[1])
+			free, first = free || !outside(one[0], one[1], false), min(first, one[1])
 		}
 		least := m.Least(outside)
 		switch {
 		case (least == nil) != (len(all) == 0):
 			t.Fatalf("seed %d: of %d there is %v", seed, len(all), least)
-		case least != nil && outside(least.From, least.At) == free:
+		case least != nil && outside(least.From, least.At, false) == free:
 			t.Fatalf("seed %d: of %v, %d was kept; excused until %v", seed, all, least.At, until)
 		case least != nil && !free && least.At != first:
 			t.Fatalf("seed %d: all of %v are excused, and the first is not %d", seed, all, least.At)
@@ -277,7 +277,7 @@ func TestMomentsTellWhatIsInsideTheModel(t *testing.T) {
 func TestMomentsTakeNoMemoryForEach(t *testing.T) {
 	var m Moments[int]
 	for i := range 10_000 {
-		m.keep(i/1000, int64(i), int64(i), i)
+		m.keep(i/1000, int64(i), int64(i), false, i)
 	}
 	if len(m.of) != 20 {
 		t.Errorf("%d are kept", len(m.of))

@@ -79,6 +79,7 @@ type Fault struct {
 	Servers  []int    // the servers of a service that it hit when it began
 	Hits     uint64   // messages that it hit, known once it is healed
 	HitAt    int64    // when it hit the first of them; 0: unknown
+	Until    int64    // when that is over: see port.FaultEvent.Until; 0: unknown
 	Before   uint64   // entries from the beginning of the window to the beginning of the fault
 	Entries  uint64   // entries while it lasted
 	After    uint64   // entries after it was healed
@@ -94,7 +95,8 @@ func (f *Fold) fault(e *history.Event) {
 	}
 	for i := range f.Faults {
 		if fault := &f.Faults[i]; fault.Number == e.Count {
-			fault.To, fault.Healed, fault.Hits, fault.HitAt = e.At, true, uint64(e.Value), int64(e.Fence)
+			fault.To, fault.Healed, fault.Hits = e.At, true, uint64(e.Value)
+			fault.HitAt, fault.Until = e.FirstHit(), int64(e.Fence)
 		}
 	}
 }

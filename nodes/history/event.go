@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"math"
 
 	"turnstile/nodes"
 	"turnstile/nodes/port"
@@ -33,8 +34,8 @@ const (
 	Sent
 	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader.
 	Elected
-	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is not
-	// 0, it died while it changed the occupancy register by so many units; whether the register changed is
+	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is
+	// not 0, it died while it changed the occupancy register by so many units; whether the register changed is
 	// unknown.
 	Crashed
 	// Restarted: the node is up again. Count is how often it has restarted.
@@ -53,12 +54,12 @@ const (
 	Paused
 	// Resumed: the process Count goes on.
 	Resumed
-	// FaultBegan: the planned fault numbered Count, from 1, begins. Value is the set of nodes.Assumption that it
-	// breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run chose
-	// the victim, and Fence how many nodes the fault has hit at once.
+	// FaultBegan: the planned fault numbered Count, from 1, begins. Value is the set of nodes.Assumption that
+	// it breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run
+	// chose the victim, and Fence how many nodes the fault has hit at once.
 	FaultBegan
-	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit, and Fence when it
-	// hit the first; 0: unknown.
+	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit, Entry says when the
+	// first (see FirstHit), and Fence is when that is over: see port.FaultEvent.Until.
 	FaultHealed
 	// Counted follows a FaultBegan, a FaultHealed or, in a run with faults, a Marked: by then nodes had sent
 	// Value messages (deliveries asked for), and Fence messages had been dropped.
@@ -79,8 +80,8 @@ const (
 	// Crashed.
 	Killed
 	// LinkBegan: the node got its first message of a stream that the node Count sends in the incarnation Entry.
-	// It missed the beginning of the stream, or had heard an earlier stream on this link. Value is the number of
-	// the message in the stream, Fence the number of the last message of the stream before.
+	// It missed the beginning of the stream, or had heard an earlier stream on this link. Value is the number
+	// of the message in the stream, Fence the number of the last message of the stream before.
 	LinkBegan
 	// MulticastBegan: as LinkBegan, for the multicasts of the node Count.
 	MulticastBegan
@@ -107,6 +108,8 @@ const (
 	// ClockSet: the clock of the timers of the node's foreign program was set. Count is how many timers ran,
 	// and Value how many the program had ever set.
 	ClockSet
+	// Lagged: the process handled timers or messages later than LateFrom after they were due: see Lag.
+	Lagged
 )
 
 // Breaches by foreign programs.
@@ -125,16 +128,18 @@ const (
 	// Unfenced: the client of the node entered without a fence number that the resource demands, or under a
 	// lower one than the highest that has entered.
 	Unfenced
-	// Secluded: the client of the node entered, not because of a message, though its node suspects at least half
-	// of the clients and has heard from no majority of them in this life.
+	// Secluded: the client of the node entered, not because of a message, though its node suspects at least
+	// half of the clients and has heard from no majority of them in this life.
 	Secluded
 )
 
 // FaultEvent returns the event of the beginning or the end of a fault.
 func FaultEvent(b port.FaultEvent) Event {
 	if b.Healed {
-		return Event{At: b.At, Kind: FaultHealed, Count: uint32(b.Number), Value: int64(b.Hits),
-			Fence: uint64(b.HitAt), Node: nodes.None}
+		e := Event{At: b.At, Kind: FaultHealed, Count: uint32(b.Number), Value: int64(b.Hits),
+			Fence: uint64(b.Until), Node: nodes.None}
+		e.HitFirst(b.HitAt)
+		return e
 	}
 	e := Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: int64(b.Breaks),
 		Entry: uint32(b.Victim + 1), Fence: uint64(b.Nodes), Node: nodes.None}
@@ -142,6 +147,23 @@ func FaultEvent(b port.FaultEvent) Event {
 		e.HitServer(min(i, MaxServers-1))
 	}
 	return e
+}
+
+// HitFirst records in a FaultHealed when the fault hit its first message; 0: unknown. Entry is how many
+// microseconds before the heal that was, plus one.
+func (e *Event) HitFirst(at int64) {
+	if e.Entry = 0; at > 0 {
+		e.Entry = uint32(min(max(0, e.At-at)/1000+1, math.MaxUint32))
+	}
+}
+
+// FirstHit returns when a fault hit its first message; 0: unknown, or more than an hour before the heal. The
+// event must be a FaultHealed.
+func (e *Event) FirstHit() int64 {
+	if e.Entry == 0 || e.Entry == math.MaxUint32 {
+		return 0
+	}
+	return e.At - 1000*int64(e.Entry-1)
 }
 
 // HitServer records in a FaultBegan that the fault hit server i of a service: see ServersHit.
@@ -255,7 +277,7 @@ var kindNames = [...]string{
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
 	ToldLost: "told_lost", TryRefused: "try_refused",
-	Breached: "breached", ClockSet: "clock_set",
+	Breached: "breached", ClockSet: "clock_set", Lagged: "lagged",
 }
 
 var markNames = [...]string{

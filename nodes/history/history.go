@@ -31,7 +31,6 @@ package history
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -71,7 +70,10 @@ type NodeLog struct {
 	StampError  int64  // bound on the error of its stamps, in nanoseconds
 	Totals      Totals
 	Instances   []InstanceTotals
-	Late        []uint64 // number of timers by lateness (see LatenessBucket); nil: no timers
+	// Late has the number of timers that ran out less than LateFrom late, and Transit the number of messages
+	// handled less than LateFrom after they were sent, by LatenessBucket; nil: none. Lagged events have the
+	// others.
+	Late, Transit []uint64
 	// By node, then for a second network by node again: the number of messages sent on the link to it, and
 	// the numbers of the last message on the link from it and of its last multicast, in the latest stream
 	// (see LinkBegan). Nil in a simulated run, which has no transport to check.
@@ -194,35 +196,6 @@ func logsDiffer(a, b []*NodeLog) string {
 		}
 	}
 	return ""
-}
-
-// A Lateness is the number of timers of all nodes by lateness, in LatenessBuckets.
-type Lateness [LatenessBuckets]uint64
-
-// LatenessIn adds up the lateness in the logs of nodes.
-func LatenessIn(logs []*NodeLog) (all Lateness) {
-	for _, l := range logs {
-		for b, n := range l.Late {
-			all[b] += n
-		}
-	}
-	return all
-}
-
-// Quantile returns the upper end of the bucket that a quantile lies in, in nanoseconds. It reports whether
-// any timer ran out.
-func (l *Lateness) Quantile(q float64) (ns int64, known bool) {
-	var total, seen uint64
-	for _, n := range l {
-		total += n
-	}
-	rank := max(1, uint64(math.Ceil(q*float64(total)-1e-9)))
-	for b, n := range l {
-		if seen += n; n > 0 && seen >= rank {
-			return latenessOf(b+1) - 1, true
-		}
-	}
-	return 0, false
 }
 
 // LastSeen returns the latest time in the log at path, of an event or a message in its trace. The writer must

@@ -11,20 +11,20 @@ import (
 )
 
 // A log file has, in order: the preamble, the counters of the node and of each instance, the lateness of
-// timers, four arrays with a word for each node on each network (sent to it, received from it, received from
-// it by multicast, its floor), the trace, the texts of its messages if they have any, padding to a whole
-// page, and then the events, as many whole ones per page as fit. All numbers are little-endian, and counters
-// are used through the mapping itself, so logs are written on little-endian machines only. A page here is at
-// least as large as that of any system, so all systems can map the events.
+// timers and of messages, four arrays with a word for each node on each network (sent to it, received from
+// it, received from it by multicast, its floor), the trace, the texts of its messages if they have any,
+// padding to a whole page, and then the events, as many whole ones per page as fit. All numbers are
+// little-endian, and counters are used through the mapping itself, so logs are written on little-endian
+// machines only. A page here is at least as large as that of any system, so all systems can map the events.
 const (
-	magic            = "TURNLOG4"
+	magic            = "TURNLOG5"
 	preambleLen      = 64
 	messageRecordLen = 24
 	pageLen          = 1 << 16
 	// EventLen is how many bytes an event takes.
 	EventLen = 40
 	perPage  = pageLen / EventLen
-	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
+	// LatenessBuckets is how many buckets a histogram of lateness has: see LatenessBucket.
 	LatenessBuckets = 37 * 8
 	// Bounds on the numbers in a preamble, so that no sum of lengths overflows.
 	maxNodes, maxInstances, maxTrace, maxNetworks, maxTexts = 1 << 24, 1 << 16, 1 << 24, 2, 1 << 20
@@ -96,7 +96,7 @@ func (p *preamble) valid() bool {
 const (
 	countersLen = uint32(unsafe.Sizeof(Counters{}))
 	instanceLen = uint32(unsafe.Sizeof(InstanceCounters{}))
-	lateLen     = 8 * LatenessBuckets
+	lateLen     = 2 * 8 * LatenessBuckets
 )
 
 // countersEnd returns how many bytes the preamble and the counters take.
@@ -339,7 +339,7 @@ func (w *words) log(l *NodeLog) {
 			}
 		})
 	})
-	for _, s := range []*[]uint64{&l.Late, &l.SentTo, &l.ReceivedFrom, &l.MultiFrom, &l.Floor} {
+	for _, s := range []*[]uint64{&l.Late, &l.Transit, &l.SentTo, &l.ReceivedFrom, &l.MultiFrom, &l.Floor} {
 		list(w, s, func(x *uint64) { word(w, x) })
 	}
 	list(w, &l.Trace, func(m *MessageRecord) { w.message(m, l) })

@@ -21,7 +21,7 @@ type Log struct {
 	header []byte // all that comes before the events, mapped
 	*Counters
 	instances                       []InstanceCounters
-	Late                            []atomic.Uint64 // number of timers by lateness (see LatenessBucket)
+	Late, Transit                   []atomic.Uint64 // see NodeLog
 	sentTo, receivedFrom, multiFrom []atomic.Uint64
 	floor                           []atomic.Uint64
 
@@ -97,9 +97,9 @@ func (l *Log) begin(p *preamble) (err error) {
 	}
 	l.Counters, l.instances = countersOf(l.header, p.instances)
 	rest := l.header[p.countersEnd():]
-	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&rest[0])), LatenessBuckets+4*p.streams())
-	l.Late = words[:LatenessBuckets:LatenessBuckets]
-	streams := words[LatenessBuckets:]
+	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&rest[0])), 2*LatenessBuckets+4*p.streams())
+	l.Late, l.Transit = words[:LatenessBuckets:LatenessBuckets], words[LatenessBuckets:2*LatenessBuckets]
+	streams := words[2*LatenessBuckets:]
 	each := p.streams()
 	l.sentTo, l.receivedFrom = streams[:each], streams[each:2*each]
 	l.multiFrom, l.floor = streams[2*each:3*each], streams[3*each:]

@@ -82,10 +82,12 @@ func (p *preamble) log(header []byte) NodeLog {
 		l.Instances = append(l.Instances, decodeInstance(header[at:at+int(instanceLen)]))
 		at += int(instanceLen)
 	}
-	l.Late = make([]uint64, LatenessBuckets)
-	at += 8 * copyWords(l.Late, header[at:])
-	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
-		l.Late = nil
+	for _, counts := range []*[]uint64{&l.Late, &l.Transit} {
+		*counts = make([]uint64, LatenessBuckets)
+		at += 8 * copyWords(*counts, header[at:])
+		if !slices.ContainsFunc(*counts, func(n uint64) bool { return n > 0 }) {
+			*counts = nil
+		}
 	}
 	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom, &l.Floor} {
 		*stream = make([]uint64, p.streams())

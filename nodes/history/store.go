@@ -196,7 +196,9 @@ func Load(path string) (*History, error) {
 // of time, a block for each NodeLog, and an end. Each block begins with its type and its length, as 32-bit
 // numbers, and a CRC-32C of both and of what follows.
 const (
-	storedMagic  = "TURNHIS4"
+	storedMagic  = "TURNHIS5"
+	olderMagic   = "TURNHIS4"
+	olderCommit  = "22dcf549"
 	blockHeadLen = 12
 	headerLen    = 24
 	storedLen    = EventLen // bytes of an event: as in a log, but with its node instead of a commit word
@@ -310,6 +312,8 @@ func newStored(name string, r io.Reader) (*stored, error) {
 	s := &stored{name: name, r: bufio.NewReaderSize(r, pageLen)}
 	magic, err := readUpTo(s.r, int64(len(storedMagic)))
 	switch {
+	case err == nil && string(magic) == olderMagic:
+		return nil, s.fail("the history is of an older format, which Turnstile reads at commit %s", olderCommit)
 	case err != nil || string(magic) != storedMagic:
 		return nil, s.damage("this is no history of Turnstile", err)
 	}

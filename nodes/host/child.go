@@ -13,6 +13,7 @@ import (
 
 	"turnstile/internal/proc"
 	"turnstile/internal/quickpipe"
+	"turnstile/internal/unavailable"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
@@ -20,16 +21,20 @@ import (
 
 // The limits of foreign programs.
 const (
-	initLimit   = 10 * time.Second // time limit for the answer to init
+	initLimit   = 10 * time.Second // time limit for the answer to init, without waits for processors
 	closeLimit  = 500 * time.Millisecond
 	lookEvery   = 100 * time.Millisecond // pause between looks at whether the program reads its input
 	hungLooks   = 20                     // looks in a row without a read, after which the program counts as hung
+	stillLooks  = 3                      // looks in a row that find the program stopped though its node runs
 	floodLines  = 5_000                  // most lines of the program that wait to be handled
 	floodBytes  = 64 << 20               // most bytes of lines of the program that wait to be handled
 	mostUnread  = 64 << 20               // most bytes of input that the program has not read
 	tailLines   = 20                     // lines of its standard error that are kept
 	tailColumns = 300                    // bytes that are kept of each line of its standard error
 )
+
+// LongestInit is how long a foreign program may take to answer init on a machine without a free processor.
+const LongestInit = proc.LongestStart * initLimit
 
 // A child is the process of a foreign program. It is in the process group of the node, so signals of the
 // orchestrator to the node's group reach both.
@@ -92,8 +97,13 @@ func (c *child) await() error {
 	select {
 	case err := <-c.answered:
 		return c.explain(err)
-	case <-time.After(initLimit):
-		return c.explain(fmt.Errorf("it has not answered init with init_ok after %v", initLimit))
+	case <-c.process.Late(initLimit):
+	}
+	select {
+	case err := <-c.answered: // it has ended, or answered at the last moment
+		return c.explain(err)
+	case <-time.After(closeLimit):
+		return c.explain(unavailable.Mark(fmt.Errorf("it has not answered init with init_ok after %v", initLimit)))
 	}
 }
 
@@ -114,22 +124,19 @@ func (c *child) read(from io.Reader) {
 	case c.answered <- err:
 	default:
 	}
-	c.mu.Lock()
-	c.wrong = err
-	c.mu.Unlock()
-	c.news.Store(true)
-	c.wake()
+	c.end(err)
 }
 
-// exit returns the error for the end of the program. The end is a breach, except after a signal, which
-// anybody may have sent. A shell whose command got the signal n exits with status 128+n.
+// exit returns the error for the end of the program. The end is a breach, except for want of memory or disk
+// space, or after a signal, which anybody may have sent. A shell whose command got the signal n exits with
+// status 128+n.
 func (c *child) exit(f proc.Fate) error {
 	says := f.How
 	if f.Well {
 		says = "exit status 0"
 	}
 	wrong := fmt.Errorf("it has ended by itself: %s", says)
-	if f.Status < 0 || f.Status > 128 {
+	if f.Status < 0 || f.Status > 128 || f.Cause != "" {
 		return wrong
 	}
 	if lines := c.errorLines(); len(lines) > 0 {
@@ -239,34 +246,45 @@ func (c *child) write() {
 	}
 }
 
-// look finds a program that hangs: it reads nothing though input waits. It counts looks, not time: if the
-// node is paused, so is the program.
+// look finds a program that stands still: a signal has stopped it alone, or it hangs: it reads nothing though
+// input waits. It counts looks, not time: if the node is paused, so is the program.
 func (c *child) look() {
-	read, same := uint64(0), 0
+	read, same, still := uint64(0), 0, 0
 	for {
 		select {
 		case <-c.process.Ended():
 			return
 		case <-time.After(lookEvery):
 		}
+		if still++; !c.process.StandsStill() {
+			still = 0
+		} else if still == stillLooks {
+			c.end(errors.New("it stands still: a signal that is not the run's has stopped it (SIGSTOP)"))
+			return
+		}
 		waits, err := pipeHolds(c.input)
 		if err != nil {
-			return // the input is closed, or this system cannot tell
+			continue // the input is closed, or this system cannot tell
 		}
 		if now := c.written.Load() - uint64(waits); waits == 0 || now != read {
 			read, same = now, 0
 			continue
 		}
 		if same++; same == hungLooks {
-			c.mu.Lock()
-			c.wrong = fmt.Errorf("it hangs: it has read nothing of its input for %v, and %d bytes wait",
-				hungLooks*lookEvery, waits)
-			c.mu.Unlock()
-			c.news.Store(true)
-			c.wake()
+			c.end(fmt.Errorf("it hangs: it has read nothing of its input for %v, and %d bytes wait",
+				hungLooks*lookEvery, waits))
 			return
 		}
 	}
+}
+
+// end makes the run end with an error, once the lines of the program that came before are handled.
+func (c *child) end(wrong error) {
+	c.mu.Lock()
+	c.wrong = wrong
+	c.mu.Unlock()
+	c.news.Store(true)
+	c.wake()
 }
 
 // errorLines returns the last lines of the standard error.

@@ -32,9 +32,10 @@ type host struct {
 	waiting  workload.Inbox[arrival] // messages that wait for the application
 	alarm    int64                   // when the alarm rings; 0: it is not set
 	skew     skew.Clock
-	clients  []*client      // empty on a server
-	clientOf []*client      // by instance; nil if it is not a mutex
-	revoking int            // clients that were revoked but have not left the register yet
+	clients  []*client // empty on a server
+	clientOf []*client // by instance; nil if it is not a mutex
+	revoking int       // clients that were revoked but have not left the register yet
+	lags     history.Lags
 	held     []nodes.Effect // messages held back until revoking is 0
 	traffic  traffic
 	outage   *outage // nil unless the node reconnects
@@ -95,6 +96,8 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 		return err
 	}
 	defer h.log.Close()
+	h.lags.Append = h.append
+	defer func() { h.lags.Flush(h.clock.Now()) }()
 	nodes.NewRuntime(stack, h, h.choose).Process(&h.process, c.Node)
 	h.watch(c.Watcher)
 	h.memory = newMemory(c.Saved, stack)
@@ -177,6 +180,7 @@ func (h *host) loop() {
 		h.runDue()
 		if !h.act() && h.err == nil {
 			h.setAlarm()
+			h.lags.Idle(h.now)
 			h.take(<-h.inbox)
 		}
 		for range min(burst, len(h.inbox)) { // messages that have come, without waiting for more
@@ -483,7 +487,7 @@ func (h *host) runDue() {
 			now = h.clock.Now()
 		}
 		h.now = now
-		h.log.Late[history.LatenessBucket(now-t.at)].Add(1)
+		h.lags.Add(h.log.Late, t.at, now, nodes.None)
 		h.run(&t)
 		if t.pends {
 			h.log.Pending.Add(-1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -285,7 +286,7 @@ func TestHostStartsBeforeItsFirstRequest(t *testing.T) {
 // A token that comes before the order to begin does not pass the node by.
 func TestHostBeginsBeforeItHears(t *testing.T) {
 	s := begin(t, "token-ring", 2, func(c *host.Config) { c.Workload.Hold = chance.Constant(time.Hour) })
-	token := []byte{0, 0, 1, 1} // of kind 0, from node 0, its message 1, after 1 hop
+	token := stamped([]byte{0, 0, 1}, 1) // of kind 0, from node 0, its message 1, after 1 hop
 	if err := s.conn.Publish(s.names.Node(1), token); err != nil {
 		t.Fatal(err)
 	}
@@ -344,14 +345,22 @@ func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 	}
 }
 
+// unstamped is the time in the envelope of a message that no host sent: the run's zero.
+const unstamped = "\x00\x00\x00\x00\x00\x00\x00\x00"
+
+// stamped returns a message with the time in its envelope.
+func stamped(envelope []byte, body ...byte) []byte {
+	return slices.Concat(envelope, []byte(unstamped), body)
+}
+
 func TestHostRefusesGarbage(t *testing.T) {
 	for _, test := range []struct{ name, message, says string }{
 		{"empty", "", "no envelope"},
 		{"garbled envelope", "\x00\xff", "garbled"},
-		{"stranger", "\x00\x63\x01\x05", "node 99"},
-		{"no such instance", "\x40\x01\x01\x00\x07\x05", "instance 7"},
-		{"no such kind", "\x0f\x01\x01\x05", "no kind 15"},
-		{"garbled message", "\x00\x01\x01", "request"},
+		{"stranger", "\x00\x63\x01" + unstamped + "\x05", "node 99"},
+		{"no such instance", "\x40\x01\x01\x00\x07" + unstamped + "\x05", "instance 7"},
+		{"no such kind", "\x0f\x01\x01" + unstamped + "\x05", "no kind 15"},
+		{"garbled message", "\x00\x01\x01" + unstamped, "request"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := begin(t, "ricart-agrawala", 2, nil)

@@ -23,7 +23,7 @@ func (n numbered) bytes() []byte {
 		first |= 0x80
 	}
 	b := binary.AppendUvarint([]byte{first, 1}, n.seq)
-	return append(binary.AppendUvarint(b, uint64(n.incarnation)<<1), 0, 99)
+	return stamped(append(binary.AppendUvarint(b, uint64(n.incarnation)<<1), 0), 99)
 }
 
 // hears has node 0, in an incarnation, receive messages, and returns the history.

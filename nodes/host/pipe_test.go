@@ -91,7 +91,7 @@ func TestAnswersComeBehindMessages(t *testing.T) {
 	defer w.Close()
 	delivered, obeyed := &w.Instances[0].Kinds[1].Delivered, &w.Instances[0].Obeyed
 	way.held.Lock()
-	if err := s.conn.Publish(s.names.Node(0), []byte{1, 0, 1, 99}); err != nil { // a reply, which is ignored
+	if err := s.conn.Publish(s.names.Node(0), stamped([]byte{1, 0, 1}, 99)); err != nil { // an ignored reply
 		t.Fatal(err)
 	}
 	s.conn.Flush()

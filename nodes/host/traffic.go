@@ -115,6 +115,7 @@ func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	h, subject, floor, hearers := t.host, t.everyone, &t.host.log.MultiFloor, uint64(1)
 	env := envelope{kind: e.Kind, multicast: to == nodes.None, from: h.config.Node, seq: seq,
 		incarnation: h.config.Incarnation, instance: e.Instance}
+	env.at = h.clock.Now()
 	if to != nodes.None {
 		subject, floor = t.subjects[to], h.log.Floor(t.stream(e.Kind, to))
 	} else {
@@ -132,7 +133,7 @@ func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	case h.err == nil:
 		h.err = fmt.Errorf("publishing to %s: %w", subject, err)
 	}
-	return len(t.buffer)
+	return len(t.buffer) - stampLen
 }
 
 // put publishes the buffer on a network.
@@ -191,6 +192,7 @@ func (h *host) arrive(m *nats.Msg) {
 		}
 	}
 	h.audit(&a.envelope)
+	h.lags.Add(h.log.Transit, a.at, h.now, a.from)
 	if h.traffic.links == nil {
 		h.deliver(&a)
 		return
@@ -403,8 +405,9 @@ func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 // and full. Then come as varints the sender and the message's number in its stream, from 1. A full envelope
 // adds twice the sender's incarnation, plus 1 if more follows, and the instance. The fields that may follow
 // are how often the sender reconnected, the number of the latest order Restored that it got, and how many
-// messages of the stream it has sent after this order, this one included; they are zero otherwise. Last comes
-// the message, encoded by its codec.
+// messages of the stream it has sent after this order, this one included; they are zero otherwise. Then comes
+// the time at which it was sent, which does not count as bytes of the message, and last the message, encoded
+// by its codec.
 type envelope struct {
 	kind        uint8
 	multicast   bool
@@ -412,6 +415,7 @@ type envelope struct {
 	seq         uint64
 	incarnation uint32
 	instance    int32
+	at          int64 // when it was sent, by the sender's clock
 
 	reconnects uint32 // how often the sender reconnected: see outage
 	restored   uint32
@@ -421,6 +425,7 @@ type envelope struct {
 const (
 	multicastMark = 0x80
 	fullMark      = 0x40
+	stampLen      = 8
 )
 
 func (e *envelope) append(b []byte) []byte {
@@ -448,7 +453,7 @@ func (e *envelope) append(b []byte) []byte {
 		b = binary.AppendUvarint(b, uint64(e.restored))
 		b = binary.AppendUvarint(b, e.owed)
 	}
-	return b
+	return binary.LittleEndian.AppendUint64(b, uint64(e.at))
 }
 
 // read decodes the envelope from b and returns the rest. It does not check that sender and instance exist.
@@ -477,8 +482,9 @@ func (e *envelope) read(b []byte) ([]byte, error) {
 			e.owed = take(math.MaxUint64)
 		}
 	}
-	if !sound {
+	if !sound || len(rest) < stampLen {
 		return nil, fmt.Errorf("a message's envelope is garbled: % x", b[:min(len(b), 32)])
 	}
-	return rest, nil
+	e.at = int64(binary.LittleEndian.Uint64(rest))
+	return rest[stampLen:], nil
 }

@@ -11,7 +11,7 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 		{},
 		{kind: 3, multicast: true, from: 1000, incarnation: 7, seq: 1 << 40, instance: 5},
 		{kind: 15, from: nodes.ID(1<<31 - 1), incarnation: 1<<31 - 1, seq: 1<<64 - 1, instance: 1<<31 - 1},
-		{from: 1, seq: 9, reconnects: 1},
+		{from: 1, seq: 9, reconnects: 1, at: 1 << 40},
 		{from: 1, seq: 9, incarnation: 1<<32 - 1, reconnects: 1<<32 - 1, restored: 1<<32 - 1, owed: 1<<64 - 1},
 	} {
 		b := want.append(nil)
@@ -29,8 +29,8 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 }
 
 func FuzzEnvelope(f *testing.F) {
-	f.Add([]byte{0xc3, 1, 5, 0, 7, 42})
-	f.Add([]byte{0xc3, 1, 5, 3, 7, 1, 2, 3, 42})
+	f.Add([]byte{0xc3, 1, 5, 0, 7, 0, 1, 2, 3, 4, 5, 6, 7, 42})
+	f.Add([]byte{0xc3, 1, 5, 3, 7, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 42})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var e, again envelope
 		rest, err := e.read(b)

@@ -64,9 +64,10 @@ type Cluster interface {
 	Promote(m Member) error
 
 	// Strain puts a strain on connections, and Relieve ends it; number is the number of the fault. A connection
-	// may be under several strains.
+	// may be under several strains. Lost returns which answers a strain has lost.
 	Strain(number int, s Strain) error
-	Relieve(number int) (Lost, error)
+	Relieve(number int) error
+	Lost(number int) (Lost, error)
 
 	// Find returns the members that stand in a relation to another, as far as is known now.
 	Find(r Relation, to Member) ([]Member, error)
@@ -116,10 +117,22 @@ type Strain struct {
 // more to the node, until the node closes it or the strain ends.
 type Link struct{ A, B Member }
 
-// Lost says how many answers a strain has lost, and how long ago the first.
+// Lost says how many answers a strain has lost, and how long ago the first and the last.
 type Lost struct {
 	Answers uint64        `json:"answers"`
-	Ago     time.Duration `json:"ago"`
+	First   time.Duration `json:"first"`
+	Last    time.Duration `json:"last"`
+}
+
+// And adds other lost answers.
+func (l Lost) And(o Lost) Lost {
+	switch {
+	case l.Answers == 0:
+		return o
+	case o.Answers == 0:
+		return l
+	}
+	return Lost{l.Answers + o.Answers, max(l.First, o.First), min(l.Last, o.Last)}
 }
 
 // A FaultEvent is the beginning or the end of a fault.
@@ -128,7 +141,9 @@ type FaultEvent struct {
 	Number int  // number of the fault, from 1
 	Healed bool // it is the end of the fault; otherwise the beginning
 	Hits   uint64
-	HitAt  int64 // when it hit the first message; 0: unknown, or it hit none
+	// Set for the end only: when the fault hit its first message, and when what it has hit is over: its last
+	// message arrives, or was lost, or a client that has lost an answer should be connected again; 0: unknown.
+	HitAt, Until int64
 
 	// Set for the beginning only.
 	Breaks nodes.Assumption

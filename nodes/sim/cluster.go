@@ -41,10 +41,11 @@ func (w *world) Start(m port.Member, forget bool) error {
 // errNoMember says that a simulation has only nodes.
 var errNoMember = errors.New("a simulation has neither connections, brokers, hosts nor servers of a service")
 
-// Promote, Strain, Relieve and Find implement port.Cluster.
+// Promote, Strain, Relieve, Lost and Find implement port.Cluster.
 func (w *world) Promote(port.Member) error                              { return errNoMember }
 func (w *world) Strain(int, port.Strain) error                          { return errNoMember }
-func (w *world) Relieve(int) (port.Lost, error)                         { return port.Lost{}, errNoMember }
+func (w *world) Relieve(int) error                                      { return errNoMember }
+func (w *world) Lost(int) (port.Lost, error)                            { return port.Lost{}, errNoMember }
 func (w *world) Find(port.Relation, port.Member) ([]port.Member, error) { return nil, errNoMember }
 
 // Stop implements port.Cluster.

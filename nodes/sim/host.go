@@ -60,6 +60,9 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 		p.Bytes = len(w.buffer)
 	}
 	arrivals, reordered := w.links.Take(p)
+	if w.FaultDriver != nil && w.FaultDriver.Next() <= w.now { // the packet was the last that a fault hits
+		w.planFault()
+	}
 	switch {
 	case len(arrivals) == 0:
 		w.drop(to, e.Instance)

@@ -117,9 +117,9 @@ func TestHistoriesArePinned(t *testing.T) {
 		want string
 	}{
 		"calm": {options(t, "ricart-agrawala", 5),
-			"197c432f14401ce7849d1b4163485d86d16e5127e9ba0d8ce98ed040c15b2b85"},
+			"e17ed661dbf67aa4d5c00d8ac6901aa99425bf3366b2feb13baf094bdc858be6"},
 		"stormy": {options(t, "suzuki-kasami", 5, stormy(t)),
-			"331a56639c41f4f958a0a5f7f09d84c860f0b77507fd5dfd4bb6b0ad406948c4"},
+			"e5e7a95e25cd313c471cf08d803164c0b0157a927fddb3d3b156c2e92a3d9a9c"},
 	} {
 		once, again := encoded(t, test.o), encoded(t, test.o)
 		if !bytes.Equal(once, again) {

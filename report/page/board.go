@@ -47,7 +47,7 @@ func (s *setting) board(n int) *table {
 	}
 	t := &table{Caption: s.titled(english.Count(n, "node", "nodes")) + s.made(n), Words: 2,
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
-			"Overtaken", "Jain", "Messages per entry", "Trials", "p", "Remark"}}
+			"Overtaken", "Jain", "Messages per entry", "Heartbeats per entry", "Trials", "p", "Remark"}}
 	bytes := func(g *compare.Group) figure.Figure { // known only for services behind proxies
 		median, _, _, _ := g.Median(results.ServerBytesPerEntry)
 		return median
@@ -63,6 +63,7 @@ func (s *setting) board(n int) *table {
 	for _, p := range compare.Rank(results.EntriesPerS, groups) {
 		wait := waits[p.Group]
 		messages, _, _, _ := p.Group.Median(results.MessagesPerEntry)
+		heartbeats, _, _, _ := p.Group.Median(results.HeartbeatsPerEntry)
 		typical, _, _, _ := p.Group.Median(results.WaitUSP50)
 		jain, _, _, _ := p.Group.Median(results.JainIndex)
 		trials := strconv.Itoa(p.Valid)
@@ -71,8 +72,8 @@ func (s *setting) board(n int) *table {
 		}
 		row := []string{rank(p), p.Name, interval(p, format.Rate), format.Micros(typical),
 			interval(wait, format.Micros), rank(wait), format.Micros(p.Group.Most(results.WaitUSMax)),
-			overtaken(p.Group),
-			format.Hundredths(jain), format.Hundredths(messages), trials, format.Probability(p.P), remark(p, wait)}
+			overtaken(p.Group), format.Hundredths(jain), format.Hundredths(messages), format.Hundredths(heartbeats),
+			trials, format.Probability(p.P), remark(p, wait)}
 		if counted {
 			row = append(row, format.Hundredths(bytes(p.Group)))
 		}

@@ -30,6 +30,8 @@ type curve struct {
 var (
 	messageCurve = curve{"messages", results.MessagesPerEntry, "Messages per entry", "messages per entry",
 		true}
+	allMessagesCurve = curve{"all-messages", results.AllMessagesPerEntry,
+		"Messages per entry, heartbeats included", "messages per entry", false}
 	throughputCurve = curve{"throughput", results.EntriesPerS, "Throughput", "entries per second", false}
 	medianCurve     = curve{"wait-p50", results.WaitUSP50, "Half of the waits are shorter (p50)", "wait, p50",
 		false}
@@ -71,7 +73,9 @@ type curveRow struct {
 func (m *maker) curves() {
 	var messages, against []block
 	for _, s := range m.calm(entries) {
-		messages = append(messages, m.againstNodes(s, messageCurve)...)
+		for _, c := range messageCurves(s) {
+			messages = append(messages, m.againstNodes(s, c)...)
+		}
 		for _, c := range []curve{throughputCurve, medianCurve, tailCurve} {
 			against = append(against, m.againstNodes(s, c)...)
 		}
@@ -80,12 +84,24 @@ func (m *maker) curves() {
 	if len(messages) > 0 {
 		messages = append([]block{{Text: "Markers are medians of the counts, with their intervals. Lines " +
 			"are what is published for the load: the least and the most, or one line where both are the same or " +
-			"there is no most."}}, messages...)
+			"there is no most. Heartbeats are left out, unless the title says that they are included."}},
+			messages...)
 	}
 	m.add("Messages per entry", lacks, messages)
 	m.add("Throughput and waits", lacks, against)
 	m.add("Throughput and waits against the load", "no size was run with two rates or two think times",
 		m.againstLoad())
+}
+
+// messageCurves returns the curves of messages of a setting: two if some algorithms send heartbeats.
+func messageCurves(s *setting) []curve {
+	if slices.ContainsFunc(s.all, func(e *experiment) bool {
+		heartbeats, _, _, _ := e.Median(results.HeartbeatsPerEntry)
+		return heartbeats.Known()
+	}) {
+		return []curve{messageCurve, allMessagesCurve}
+	}
+	return []curve{messageCurve}
 }
 
 // againstNodes draws a figure of a setting against the number of nodes.
@@ -388,7 +404,8 @@ func (m *maker) againstLoad() (blocks []block) {
 			if len(places(groups[key])) < 2 {
 				continue
 			}
-			for _, c := range []curve{throughputCurve, medianCurve, tailCurve, messageCurve, jainCurve} {
+			curves := []curve{throughputCurve, medianCurve, tailCurve, jainCurve}
+			for _, c := range append(curves, messageCurves(groups[key][0].setting)...) {
 				c.files += "-load"
 				blocks = append(blocks, m.draw(c, c.title+labels[key], d.label, groups[key])...)
 			}

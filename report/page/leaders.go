@@ -22,7 +22,8 @@ func (m *maker) elections() {
 		blocks = append(blocks, m.againstNodes(s, electionMessagesCurve)...)
 	}
 	t := &table{Caption: "Medians of valid trials", Words: 2, Head: []string{"Scheme", "Faults", "Nodes",
-		"Trials", "Elections", "Time to elect p50", "Messages/election", "No leader", "Two leaders"}}
+		"Trials", "Elections", "Time to elect p50", "Messages/election", "Heartbeats",
+		"No leader", "Two leaders"}}
 	for _, e := range m.all {
 		if e.setting.columns != elections || e.Valid == 0 {
 			continue
@@ -31,6 +32,7 @@ func (m *maker) elections() {
 		t.Rows = append(t.Rows, []string{e.series, cmp.Or(e.setting.faults(), "none"),
 			fmt.Sprint(e.nodes), fmt.Sprint(e.Valid), format.Whole(median(results.Elections)),
 			format.Micros(median(results.ElectUSP50)), format.Hundredths(median(results.MessagesPerElection)),
+			format.Whole(median(results.Heartbeats)),
 			format.Micros(median(results.LeaderlessUS)), format.Micros(median(results.TwoLeadersUS))})
 	}
 	if len(t.Rows) > 0 {

@@ -32,12 +32,12 @@ func (m *maker) tradeoffs() {
 		blocks = append(blocks, m.tradeoff(groups[rest])...)
 	}
 	if len(blocks) > 0 {
-		blocks = append([]block{{Text: "Messages per entry against the synchronization delay: the time from an " +
-			"exit to the next entry, if that entry was requested before the exit. An algorithm is on the frontier, " +
-			"the line, if no other is lower in one figure and not higher in the other. Figures whose intervals " +
-			"overlap count as equal. An algorithm that is CPU-bound, known to be broken, or violated in this set " +
-			"is never on it. The size is the largest at which nearly as many algorithms as at any size have both " +
-			"figures and are not CPU-bound."}}, blocks...)
+		blocks = append([]block{{Text: "Messages per entry, heartbeats included, against the synchronization " +
+			"delay: the time from an exit to the next entry, if that entry was requested before the exit. An " +
+			"algorithm is on the frontier, the line, if no other is lower in one figure and not higher in the " +
+			"other. Figures whose intervals overlap count as equal. An algorithm that is CPU-bound, known to be " +
+			"broken, or violated in this set is never on it. The size is the largest at which nearly as many " +
+			"algorithms as at any size have both figures and are not CPU-bound."}}, blocks...)
 	}
 	m.add("Messages against delay", "no two algorithms have measured both at the same size, without faults",
 		blocks)
@@ -127,8 +127,8 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 		unit, in = "ms", 1000
 	}
 	chart := &draw.Scatter{X: draw.Axis{Label: "synchronization delay (" + unit + ")", Log: true},
-		Y: draw.Axis{Label: messageCurve.unit, Log: true}}
-	caption := fmt.Sprintf("Messages per entry against synchronization delay, %d nodes", first.nodes)
+		Y: draw.Axis{Label: allMessagesCurve.unit, Log: true}}
+	caption := fmt.Sprintf("%s, against synchronization delay, %d nodes", allMessagesCurve.title, first.nodes)
 	if rest := settings[0].rest; rest != "" {
 		caption += " (" + rest + ")"
 	}
@@ -145,7 +145,7 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 		for _, e := range s.all {
 			all = append(all, sampled{experiment: e})
 		}
-		rows = slices.Concat(rows, rowsOf(delayCurve, all), rowsOf(messageCurve, all))
+		rows = slices.Concat(rows, rowsOf(delayCurve, all), rowsOf(allMessagesCurve, all))
 		chart.Panels = append(chart.Panels, panel)
 		for _, why := range slices.Sorted(maps.Keys(missing)) {
 			blocks = append(blocks, block{Text: fmt.Sprintf("Not in the picture, %s, since %s: %s.", s.load, why,
@@ -200,7 +200,7 @@ func (e *experiment) dot(in float64) (d draw.Dot, why string) {
 		return draw.Measured{At: p.Y, Low: p.Y, High: p.Y}
 	}
 	d.Name, d.Broken = e.series, e.flawed || e.Others[check.Violated.String()] > 0
-	d.X, d.Y = measured(delayCurve.metric, in), measured(messageCurve.metric, 1)
+	d.X, d.Y = measured(delayCurve.metric, in), measured(allMessagesCurve.metric, 1)
 	switch {
 	case e.Valid == 0:
 		return d, "no trial is valid"

@@ -172,6 +172,9 @@ func (p *Report) verdict(s *runs.Summary) {
 	if unled := s.Unled(); unled != "" {
 		p.say("  %s", unled)
 	}
+	if led := s.TwoLed(); led != "" {
+		p.printf("  %s\n", led)
+	}
 	p.missed(s)
 	Unjudged(p.w, s)
 	if recorded := len(s.Record.Trials); recorded > made && len(s.Unjudged) == 0 {
@@ -209,13 +212,19 @@ func (p *Report) passedOver(s *runs.Summary) {
 	}
 }
 
-// missed warns of faults that hit nothing: the run shows nothing about such faults.
+// missed says for how long nobody entered during faults of servers, and warns of faults that hit nothing: the
+// run shows nothing about such faults.
 func (p *Report) missed(s *runs.Summary) {
 	const most = 5
 	for i := range s.Verdicts {
 		v, in := &s.Verdicts[i], ""
 		if len(s.Verdicts) > 1 && i < len(s.Rows) {
 			in = fmt.Sprintf("trial %d: ", s.Rows[i].Trial)
+		}
+		for _, says := range v.Silences {
+			if !strings.Contains(v.Reason, "nobody entered") {
+				p.printf("  %s%s\n", in, says)
+			}
 		}
 		for at, says := range v.Misses {
 			switch {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,18 +26,11 @@ var curatorJars = []string{curatorJar, "/usr/share/java/curator-framework.jar",
 
 // needsCurator returns an error if Curator or a compiler is missing, and says what to install.
 func needsCurator() error {
-	program, err := exec.LookPath("java")
-	if err == nil {
-		program, err = filepath.EvalSymlinks(program)
-	}
-	if err == nil {
-		_, err = os.Stat(filepath.Join(filepath.Dir(program), "javac"))
-	}
-	if err != nil {
+	if _, err := compiler(); err != nil {
 		return fmt.Errorf("curator needs java with its compiler: install the Debian package "+
 			"default-jdk-headless: %w", err)
 	}
-	for _, jar := range append(curatorJars, jars...) {
+	for _, jar := range slices.Concat(curatorJars, jars) {
 		if _, err := os.Stat(jar); err != nil {
 			return fmt.Errorf("curator needs %s, which is missing: install the Debian package "+
 				"libcurator-recipes-java", jar)
@@ -56,8 +49,7 @@ func curatorVersion() string {
 	return "curator " + strings.TrimSuffix(version, ".jar")
 }
 
-// A curatorProcess is a client in Java, which is compiled when it starts. It exchanges lines of text with
-// this program.
+// A curatorProcess is a client in Java. It exchanges lines of text with this program.
 type curatorProcess struct {
 	*proc.Process
 	in io.WriteCloser
@@ -72,21 +64,19 @@ func (p *curatorProcess) ending() error {
 	return nil
 }
 
-// curatorLimit is how long a client may take to begin a session. Each client first compiles its program for a
-// second on one core. So it is too short for 32 clients on two cores, which take half a minute.
+// curatorLimit is how long a client may take to begin a session, without waits for processors.
 const curatorLimit = 9 * time.Second
 
-// startCurator starts a Java program, and waits until the program reports that it is connected. For a
-// restarted node it does not wait, since the servers may be out of reach for a while. hear gets each line of
-// output; ended is called at the end of the output. The arguments of the program are the servers, the session
-// timeout in ms, and args.
-func startCurator(ctx context.Context, s program.Setting, source []byte, session time.Duration, args []string,
-	hear func(line string), ended func()) (*curatorProcess, error) {
-	file, err := unnamed(source)
+// startCurator starts a Java program by its name, and waits until the program reports that it is connected.
+// For a restarted node it does not wait, since the servers may be out of reach for a while. hear gets each
+// line of output; ended is called at the end of the output. The arguments of the program are the servers, the
+// session timeout in ms, and args.
+func startCurator(ctx context.Context, s program.Setting, name string, source []byte, session time.Duration,
+	args []string, hear func(line string), ended func()) (*curatorProcess, error) {
+	classes, err := compiled(ctx, name, source)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	servers := strings.Join(s.Options.Servers, ",")
 	stdin, in, err := os.Pipe()
 	if err != nil {
@@ -100,9 +90,8 @@ func startCurator(ctx context.Context, s program.Setting, source []byte, session
 	p.Process, err = proc.NewLauncher().Start(proc.Command{Name: "the process of Curator",
 		Program: append([]string{"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 			"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp",
-			strings.Join(append(curatorJars, jars...), ":"), "--source", "17", "/dev/fd/3", servers,
-			strconv.FormatInt(session.Milliseconds(), 10)}, args...),
-		Stdin: stdin, Stdout: stdout, Files: []*os.File{file}, Shares: true,
+			classPath() + ":" + classes, name, servers, strconv.FormatInt(session.Milliseconds(), 10)}, args...),
+		Stdin: stdin, Stdout: stdout, Shares: true,
 		OnOutput: func(b []byte) []byte {
 			os.Stderr.Write(b)
 			return b
@@ -131,23 +120,10 @@ func startCurator(ctx context.Context, s program.Setting, source []byte, session
 		return p, nil
 	case <-over:
 		return nil, errors.Join(errors.New("it ended before it was connected"), p.ending())
-	case <-time.After(curatorLimit):
+	case <-p.Late(curatorLimit):
 		p.in.Close()
 		<-over
 		return nil, errors.Join(fmt.Errorf("there is no session by Curator at %s after %v", servers, curatorLimit),
 			p.ending())
 	}
-}
-
-// unnamed returns a temporary file with the given contents, which has no name any more.
-func unnamed(b []byte) (*os.File, error) {
-	f, err := os.CreateTemp("", "turnstile-*.java")
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
-		f.Close()
-	}
-	return f, err
 }

@@ -57,7 +57,8 @@ func openLatch(ctx context.Context, s program.Setting, v service.Values) (progra
 	l := &latch{lines: make(chan string, 100)}
 	path := "/" + strings.Trim(s.Options.Prefix, "/") + "/latch"
 	var err error
-	l.process, err = startCurator(ctx, s, latchClient, v.Duration("session"), []string{path, s.Name, v["lost"]},
+	l.process, err = startCurator(ctx, s, "Latch", latchClient, v.Duration("session"),
+		[]string{path, s.Name, v["lost"]},
 		func(line string) { l.lines <- line }, func() { close(l.lines) })
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func openCurator(ctx context.Context, s program.Setting, v service.Values) (prog
 	}
 	path := "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"
 	var err error
-	l.process, err = startCurator(ctx, s, mutex, v.Duration("session"), []string{path}, l.hear,
+	l.process, err = startCurator(ctx, s, "Mutex", mutex, v.Duration("session"), []string{path}, l.hear,
 		func() { close(l.answers) })
 	if err != nil {
 		return nil, err

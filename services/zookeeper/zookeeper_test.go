@@ -5,7 +5,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -305,6 +308,38 @@ func curatorClient(t *testing.T, servers []string, words ...string) *curatorLock
 	}
 	t.Cleanup(func() { l.Close() })
 	return l.(*curatorLock)
+}
+
+// The client in Java is compiled once, whoever needs it first. Only this user can write to what is compiled.
+func TestCompiledOnce(t *testing.T) {
+	if err := needsCurator(); err != nil {
+		t.Skipf("NOTHING IS COMPILED: %v", err)
+	}
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	const all = 3
+	dirs, errs := make([]string, all), make([]error, all)
+	var group sync.WaitGroup
+	for i := range all {
+		group.Go(func() { dirs[i], errs[i] = compiled(t.Context(), "Mutex", mutex) })
+	}
+	group.Wait()
+	first, err := os.Stat(filepath.Join(dirs[0], "Mutex.class"))
+	if err != nil || errors.Join(errs...) != nil || dirs[1] != dirs[0] || dirs[2] != dirs[0] {
+		t.Fatalf("compiled in %q: %v, %v", dirs, errs, err)
+	}
+	again, err := compiled(t.Context(), "Mutex", mutex)
+	if second, wrong := os.Stat(filepath.Join(again, "Mutex.class")); err != nil || wrong != nil ||
+		!os.SameFile(first, second) {
+		t.Errorf("it is compiled again in %q: %v, %v", again, err, wrong)
+	}
+	if err := os.Chmod(filepath.Join(cache, "turnstile-curator"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	if dir, err := cacheFolder(); err != nil || filepath.Dir(dir) != os.TempDir() {
+		t.Errorf("the folder is %q (%v), though others can write to the first", dir, err)
+	}
 }
 
 // Curator's lock excludes, has the czxid as fence, and stops waiting when it is cancelled. A holder whose

@@ -17,7 +17,7 @@ import (
 	"turnstile/bench/service"
 )
 
-// run runs a server until the context ends.
+// run runs a server until the context ends, or until the server serves no more keys.
 func run(ctx context.Context, args []string) error {
 	o, err := options(args)
 	if err != nil {
@@ -28,9 +28,21 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	s.Start()
-	<-ctx.Done()
-	s.Shutdown()
-	return nil
+	defer s.Shutdown()
+	for enabled := false; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(100 * time.Millisecond): // pause before the next look
+		}
+		switch is := s.JetStreamEnabled(); {
+		case is:
+			enabled = true
+		case enabled:
+			return fmt.Errorf("the server has turned JetStream off, as it does if it cannot write to %s: is the disk "+
+				"full?", o.StoreDir)
+		}
+	}
 }
 
 // unreachable is the address that servers advertise for each other. With a real address, a server that hears

@@ -1,5 +1,5 @@
 """A lock that grants at once, and misbehaves in the way that its argument names."""
-import json, os, signal, sys
+import errno, json, os, signal, sys
 
 how, me = sys.argv[1], None
 
@@ -21,6 +21,8 @@ for line in sys.stdin:
     elif body["type"] == "request":
         if how == "dies":
             sys.exit(7)
+        if how == "finds no space":
+            raise OSError(errno.ENOSPC, "No space left on device")
         if how == "is killed":
             os.kill(os.getpid(), signal.SIGKILL)
         if how == "enters twice":

@@ -9,15 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeBytes returns how much space is left on the disk that holds path, and whether this is known.
-func FreeBytes(path string) (uint64, bool) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(path, &s); err != nil {
-		return 0, false
-	}
-	return s.Bavail * uint64(s.Bsize), true
-}
-
 // canLock says whether lock can tell that another process holds a file.
 const canLock = true
 

@@ -1,0 +1,2 @@
+// Package disk says how much space disks have.
+package disk
