@@ -236,18 +236,23 @@ func (l *leaseServer) forget(client nodes.ID) {
 	l.Queue = slices.DeleteFunc(l.Queue, func(t ticket) bool { return t.Client == client })
 }
 
-// next grants to the first in the queue if no lease is on, and saves what has changed.
+// next grants to the first in the queue if no lease is on, and saves what has changed: before the grant,
+// since a server that crashed between the two would hand out the number of the lease again.
 func (l *leaseServer) next(env *nodes.Env) {
-	if l.Holder == (ticket{}) {
-		env.StopTimer(leaseEnd)
-		if len(l.Queue) > 0 {
-			l.Holder = l.Queue.first()
-			l.Serial++
-			env.Send(l.Holder.Client, leaseGrant{l.Holder.Number, l.Serial})
-			env.SetTimer(leaseEnd, l.lasts, l.lasts)
-		}
+	free := l.Holder == (ticket{})
+	if free && len(l.Queue) > 0 {
+		l.Holder = l.Queue.first()
+		l.Serial++
 	}
 	env.Save(l.leases)
+	switch {
+	case !free:
+	case l.Holder == (ticket{}):
+		env.StopTimer(leaseEnd)
+	default:
+		env.Send(l.Holder.Client, leaseGrant{l.Holder.Number, l.Serial})
+		env.SetTimer(leaseEnd, l.lasts, l.lasts)
+	}
 }
 
 // LentTo returns the holder of the lease.
