@@ -20,7 +20,7 @@ var petersonReorderedRow = row.Row{
 	Source:  lozes + ": the first two writes exchanged, as memory without fences may do",
 	Summary: "As peterson, but a client says that it is the last before it is known to be interested.",
 	Mutex:   petersonExclusion,
-	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}},
+	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}, Rare: true},
 	Faults: orBreaks(beside(under(recovers|starves|blocks, "as peterson (P, B), unless the dead client had "+
 		"not yet said that it is interested (L)", "dead-waiter"), petersonFaults),
 		"two clients are both let in (X), without any fault"),

@@ -208,6 +208,26 @@ func TestBrokenElectorsAreCaught(t *testing.T) {
 	}
 }
 
+// A flaw that is not marked as rare shows in a quarter of the plans or more, so 20 plans hardly ever miss it.
+func TestFlawsThatAreNotRareShowOften(t *testing.T) {
+	for _, spec := range (catalog.Table{}).Rows() {
+		if flaw := spec.Broken(); spec.Flaw == nil || flaw.Rare || flaw.By == 0 && soak.Pick(true, false, false) {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			c := Campaign{Experiment: of(spec), Simulated: soak.Pick(2*enough, rarely, 10*rarely)}
+			results, err := c.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tally := Tallied(c.Rows, results)[0]; 4*tally.Caught < tally.Plans {
+				t.Errorf("%d of %d plans show it: it is rare", tally.Caught, tally.Plans)
+			}
+		})
+	}
+}
+
 // Campaigns catch electors that work only without faults, or with few.
 func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 	for _, m := range []struct {
