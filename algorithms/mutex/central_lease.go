@@ -75,6 +75,9 @@ var leaseOption = nodes.Option{Name: "lease", Default: "500ms",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Microsecond, time.Hour, "500ms")
 	},
+	Shows: []nodes.Shown{{Value: "1500ms", Than: "500ms", Figure: "longest pause", Least: 2.5, Most: 3.5,
+		For: 4 * time.Second, Load: "saturated", Hold: 50 * time.Millisecond,
+		Faults: []string{"kill: holder, at: 500ms"}}},
 	Bound: &nodes.TimeoutBound{Formula: "3T", Covers: leaseCovers, Answer: "3N(2T+hold)",
 		Answers: func(c nodes.Config, d nodes.Delays) time.Duration { return repeats * queued(c, d) },
 	}}

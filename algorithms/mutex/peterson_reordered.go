@@ -27,7 +27,9 @@ var petersonReorderedRow = row.Row{
 }
 
 var reorderedOption = nodes.Option{Name: "reordered-by", Values: []string{byProgram, byBuffer},
-	Default: byProgram, Usage: "what reorders two writes"}
+	Default: byProgram, Usage: "what reorders two writes",
+	Shows: []nodes.Shown{{Value: byBuffer, Than: byProgram, Figure: "wait", Least: 0.1, Most: 0.9, N: 2,
+		Load: "one"}}}
 
 const (
 	byProgram = "program" // the program writes the last side first
