@@ -10,7 +10,6 @@ import (
 	"turnstile/bench/study"
 	"turnstile/commands"
 	"turnstile/internal/english"
-	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 )
@@ -88,18 +87,10 @@ func told(j *bench.Job, wrong error) error {
 	return fmt.Errorf("%w\n%s", wrong, strings.Join(append(steps, plan), "\n"))
 }
 
-// checkOrders explores a cluster, first without faults, and then with one fault of each kind.
+// checkOrders explores a cluster.
 func checkOrders(r *Row, c nodes.Config) error {
-	entries := 2
-	if c.N > 2 {
-		entries = 1
-	}
-	for _, faults := range []int{0, 1} {
-		x := explore.Options{Spec: r, Config: c, Entries: entries, States: checkedStates, Losses: faults,
-			Duplicates: faults, Crashes: faults, Restarts: faults > 0}
-		if check.ProblemOf(r).Leads {
-			x.Campaigns = c.N
-		}
+	for _, x := range explore.Usual(r, c) {
+		x.States = checkedStates
 		found, err := explore.Run(x)
 		if err != nil {
 			return fmt.Errorf("exploring %s with %d nodes: %w", r.Name, c.N, err)

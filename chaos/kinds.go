@@ -40,6 +40,7 @@ type draws struct {
 	// until another leader can have been elected. It may also change the time in f at which the kills begin.
 	interrupts func(r *drawn, f *Fault) (most int, long bool)
 	reorders   func(r *drawn, f *Fault) // changes message delays during the kills of interrupts; nil: no change
+	memory     func(r *drawn) []Fault   // draws faults that show whether nodes remember what they have saved
 }
 
 // An around has the words that a ServerPlan draws for clients and moments. A word that is listed twice is
@@ -56,7 +57,8 @@ var kinds = map[nodes.Kind]kind{
 			noMoment: "elects no leader"},
 		draws{faults: func(r *drawn) []Fault { return []Fault{r.fault()} },
 			target: effect.Target{Word: "holder"}, carried: 1, throttles: 1,
-			interrupts: func(r *drawn, _ *Fault) (int, bool) { return (r.s.Config.N-1)/2 - r.kills, false }},
+			interrupts: func(r *drawn, _ *Fault) (int, bool) { return (r.s.Config.N-1)/2 - r.kills, false },
+			memory:     (*drawn).clientsRestart},
 		around{[]string{"holder", "holder", "waiter"}, []string{"enters", "enters", "requests", "exits"}, true},
 	},
 	nodes.Election: {
@@ -65,7 +67,7 @@ var kinds = map[nodes.Kind]kind{
 			noMoment: "elects leaders, and has no critical section: wait until one leads, as in when: any leads"},
 		draws{heals: nodes.Transient, aimed: true, faults: (*drawn).electionFaults, target: leader,
 			carried: 3, throttles: 6, when: (*drawn).longer, interrupts: (*drawn).interruptsElections,
-			reorders: (*drawn).acrossElections},
+			reorders: (*drawn).acrossElections, memory: (*drawn).votersRestart},
 		around{[]string{"leader", "leader"}, []string{"leads"}, false},
 	},
 }

@@ -19,9 +19,10 @@ const mostRandom = 5
 // RandomPlan draws a plan for a run by a seed: one to five faults of links and processes and, in half of the
 // plans, one of a clock, a connection or a broker if the run can carry it out. A fault lasts at most a fifth
 // of the run, and begins in its first 60 %, so the end of the run shows what the algorithm does after it. At
-// most a minority of the clients is killed. With several hosts, half of the cuts separate one host from the
-// others, on links and not in its kernel, so the plan suits all hosts. Some plans also have the kills of
-// interruptions. For runs about leaders see drawElectionFaults.
+// most a minority of the clients is killed, and one client more restarts. With several hosts, half of the
+// cuts separate one host from the others, on links and not in its kernel, so the plan suits all hosts. Some
+// plans also have the kills of interruptions, and the faults of memoryTests. For runs about leaders see
+// drawElectionFaults.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
@@ -52,6 +53,7 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 	}
 	p.Faults = append(p.Faults, r.another(keeps)...)
 	p.Faults = append(p.Faults, r.interruptions(seed, keeps)...)
+	p.Faults = append(p.Faults, r.memoryTests(seed, keeps)...)
 	return p
 }
 
@@ -301,6 +303,61 @@ func (r *drawn) interrupt() (all []Fault) {
 		}
 		f.When = When{Who: effect.Group{id}, What: "sends", Kind: kind, Nth: 1 + r.below(2)}
 		all = append(all, f)
+	}
+	return all
+}
+
+// memoryTests draws faults that show whether nodes remember what they have saved, for algorithms that rest
+// on it. They have dice of their own too.
+func (r *drawn) memoryTests(seed uint64, keeps nodes.Assumption) []Fault {
+	own := &drawn{draws: r.draws, s: r.s, kept: r.kept,
+		rolls: rolls{dice: chance.Dice(seed).Of(chance.ForPlan, 2)}}
+	if (r.s.Spec.Safe|r.s.Spec.Live)&nodes.NoAmnesia == 0 || !recovers(r.s.Spec) {
+		return nil
+	}
+	return slices.DeleteFunc(r.memory(own), r.breaking(keeps))
+}
+
+// restarts draws crashes of nodes at two to four moments, each when the first of the nodes has sent a
+// message. All nodes are up again some milliseconds later.
+func (r *drawn) restarts(who ...nodes.ID) (all []Fault) {
+	f := Fault{Effect: &effect.Kill{Who: effect.Target{List: sorted(who)}},
+		Schedule: Schedule{At: r.between(0, 0.4), When: When{Who: effect.Group{who[0]}, What: "sends"}}}
+	for range 2 + r.below(3) {
+		f.For, f.When.Nth = time.Duration(1+r.below(4))*time.Millisecond, 1+r.below(6)
+		all = append(all, f)
+		f.At += r.between(0.02, 0.1)
+	}
+	return all
+}
+
+// clientsRestart implements draws.memory for runs with critical sections: in most plans the coordinator, or
+// else a random client, restarts while perhaps another client is inside.
+func (r *drawn) clientsRestart() []Fault {
+	if r.oneIn(4) || r.s.Config.N < 3 { // one of two is no minority
+		return nil
+	}
+	who := nodes.ID(r.below(r.s.Config.N))
+	if r.s.Spec.Coordinator != nil {
+		who = r.s.Spec.Coordinator(r.s.Config)
+	}
+	return r.restarts(who)
+}
+
+// votersRestart implements draws.memory for runs about leaders. In half of the plans, a majority of the
+// voters or more restart at once, between two campaigns. In most plans, messages are late by up to about an
+// election timeout for some time, so that votes of one election arrive in the next.
+func (r *drawn) votersRestart() (all []Fault) {
+	if n := r.s.Config.N; r.oneIn(2) {
+		order := shuffled(chance.Dice(r.dice.Bits(r.roll())), n)
+		all = r.restarts(order[:n/2+1+r.below(n-n/2)]...)
+	}
+	if grace := r.grace(); !r.oneIn(4) && grace >= 100*time.Millisecond {
+		most := (grace / time.Duration(7+r.below(6))).Truncate(time.Millisecond)
+		late := Fault{Effect: &effect.Reorder{Later: must(chance.ParseDistribution("uniform:0s," + most.String()))}}
+		late.At, late.For = r.between(0, 0.2), r.s.Measured/5
+		late.Every, late.Repeat = late.For*5/4, 2
+		all = append(all, late)
 	}
 	return all
 }
@@ -700,7 +757,7 @@ func (r *drawn) votersDie(f Fault) []Fault {
 		return []Fault{f}
 	}
 	f.At = workload.CampaignAfter
-	f.Every, f.Repeat = r.s.Campaigns, max(1, min(8, int(r.s.Measured*7/10/r.s.Campaigns)))
+	f.Every, f.Repeat = r.s.Campaigns, max(1, min(16, int(r.s.Measured*7/10/r.s.Campaigns)))
 	again := f
 	again.At += time.Duration(1+r.below(4)) * time.Millisecond
 	return []Fault{f, again}

@@ -395,6 +395,8 @@ type Option struct {
 
 	// Check returns what is wrong with a value, apart from Values; nil: any value will do.
 	Check func(c Config, value string) error
+
+	Shows []Shown // what tells each of Values apart, or for other options two values
 }
 
 // String describes the option for people.

@@ -10,6 +10,9 @@ import (
 // delayOption is the time from a crash or a restart until all other nodes are told of it.
 var delayOption = nodes.Option{Name: "delay", Default: "10ms",
 	Usage: "how long after a crash or a restart all others are told",
+	Shows: []nodes.Shown{{Value: "100ms", Figure: "last suspicion", Least: 0.6, Most: 0.6,
+		Faults: []string{"kill: 4, at: 500ms"}}, {Value: "10ms", Figure: "last suspicion", Least: 0.51, Most: 0.51,
+		Faults: []string{"kill: 4, at: 500ms"}}},
 	Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "10ms") }}
 
 var perfectRow = row.Row{
@@ -24,7 +27,11 @@ var perfectRow = row.Row{
 	Source: "Chandra and Toueg, Unreliable failure detectors for reliable distributed systems, JACM " +
 		"43(2), 1996: class P",
 	Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
-	Detector: &row.Detection{Tells: func(c nodes.Config, _ time.Duration, _ int) time.Duration {
+	Detector: &row.Detection{Shows: []nodes.Shown{
+		{Figure: "suspicions", Least: 0, Most: 0, Latency: "exponential:200ms",
+			Faults: []string{"pause: 1, for: 500ms"}},
+		{Figure: "last suspicion", Least: 0.51, Most: 0.51, Faults: []string{"kill: 4, at: 500ms"}},
+	}, Tells: func(c nodes.Config, _ time.Duration, _ int) time.Duration {
 		return c.Duration(delayOption) + time.Nanosecond // 1 ns after the delay all nodes have been told
 	}},
 }

@@ -26,6 +26,11 @@ var phiRow = row.Row{
 	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, _ int) time.Duration {
 		return phiOf(c).patience() + c.Duration(periodOption) +
 			time.Duration((3+deviations(phiBound(c)))*float64(message))
+	}, Shows: []nodes.Shown{
+		{Figure: "suspicions", Least: 0, Most: 0, Latency: "exponential:20ms", For: 10 * time.Second},
+		{Figure: "suspicions", Least: 4, Most: 4, For: 3 * time.Second, Faults: []string{"kill: 4, at: 1s"}},
+		{Figure: "last suspicion", Least: 1.3, Most: 1.36, For: 3 * time.Second,
+			Faults: []string{"kill: 4, at: 1s"}},
 	}},
 }
 
@@ -170,11 +175,23 @@ func (p *phi) late(peer *phiPeer) bool {
 // The options of phi, beside the period.
 var (
 	phiThresholdOption = nodes.Option{Name: "threshold", Default: "8", Check: checkCount(1, len(phiBounds)),
-		Usage: "value of phi at which a peer is suspected; the peer is then up with probability 10^-phi"}
+		Usage: "value of phi at which a peer is suspected; the peer is then up with probability 10^-phi",
+		Shows: []nodes.Shown{
+			{Value: "4", Than: "8", Figure: "suspicions", Least: 2, Most: 10, For: 30 * time.Second,
+				Faults: []string{"loss: 20%"}},
+			{Value: "12", Figure: "last suspicion", Least: 1.3, Most: 1.5, For: 3 * time.Second,
+				Faults: []string{"kill: 4, at: 1s"}},
+			{Value: "2", Figure: "last suspicion", Least: 1.1, Most: 1.25, For: 3 * time.Second,
+				Faults: []string{"kill: 4, at: 1s"}},
+		}}
 	phiWindowOption = nodes.Option{Name: "window", Default: "100", Check: checkCount(1, 1000),
-		Usage: "how many of the latest intervals between the heartbeats of a peer count"}
+		Usage: "how many of the latest intervals between the heartbeats of a peer count",
+		Shows: []nodes.Shown{{Value: "2", Than: "100", Figure: "suspicions", Least: 1.2, Most: 10,
+			For: 30 * time.Second, Faults: []string{"loss: 20%"}}}}
 	phiDeviationOption = nodes.Option{Name: "deviation", Default: "50ms",
 		Usage: "least standard deviation of intervals that is assumed, rounded up to tenths of a period",
+		Shows: []nodes.Shown{{Value: "200ms", Than: "50ms", Figure: "suspicions", Least: 0, Most: 0.5,
+			For: 30 * time.Second, Faults: []string{"loss: 20%"}}},
 		Check: checkDeviation, Bound: &nodes.TimeoutBound{
 			Formula: "T/z, where phi reaches the threshold z deviations above the mean",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {

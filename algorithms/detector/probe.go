@@ -22,7 +22,7 @@ var probeRow = row.Row{
 	Source: "folklore; as in Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), " +
 		"1982, and Chandra and Toueg, JACM 43(2), 1996",
 	Summary:  "Every node asks all others each period, and suspects nodes that do not answer in time.",
-	Detector: &row.Detection{Tells: tells},
+	Detector: &row.Detection{Tells: tells, Shows: inTime},
 }
 
 // probe asks for signs of life, as the nodes of H. Garcia-Molina, "Elections in a distributed computing

@@ -41,7 +41,7 @@ var swimRow = row.Row{
 			return time.Duration(1+count(c, swimHealthOption)) * swimDetects(c)
 		}
 		return swimDetects(c) + message
-	}},
+	}, Shows: swimAccuracy},
 	Published: swimClaims,
 }
 
@@ -378,23 +378,49 @@ func logOf(n int) uint32 { return uint32(max(1, bits.Len(uint(n-1)))) }
 // time for the pings of others: in the paper a period is at least three round trips.
 var (
 	swimPeriodOption = nodes.Option{Name: periodOption.Name, Default: periodOption.Default,
-		Usage: periodOption.Usage, Check: periodOption.Check, Bound: &nodes.TimeoutBound{Formula: "2T",
+		Usage: periodOption.Usage, Check: periodOption.Check,
+		Shows: []nodes.Shown{{Value: "200ms", Than: "100ms", Figure: "messages sent", Least: 0.45, Most: 0.55}},
+		Bound: &nodes.TimeoutBound{Formula: "2T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message },
 			Suits:  func(_ nodes.Config, d nodes.Delays) time.Duration { return 10 * d.Message }}}
 	swimTimeoutOption = nodes.Option{Name: "timeout", Default: "30ms", Check: checkSwimTimeout,
 		Usage: "how long a member waits for an ack before it asks others to ping, a third of the period at most",
 		Bound: &nodes.TimeoutBound{
-			Suits: func(_ nodes.Config, d nodes.Delays) time.Duration { return 5 * d.Message / 2 }}}
+			Suits: func(_ nodes.Config, d nodes.Delays) time.Duration { return 5 * d.Message / 2 }},
+		Shows: []nodes.Shown{{Value: "10ms", Than: "30ms", Figure: "pingreq sent", Least: 2, Most: 100,
+			Latency: "exponential:5ms", For: 10 * time.Second}}}
 	swimKOption = nodes.Option{Name: "k", Default: "3", Check: checkCount(0, 100),
-		Usage: "how many others are asked to ping a member that does not answer"}
+		Usage: "how many others are asked to ping a member that does not answer",
+		Shows: []nodes.Shown{
+			{Value: "0", Figure: "pingreq sent", Least: 0, Most: 0, For: 10 * time.Second,
+				Faults: []string{"loss: 20%"}},
+			{Value: "1", Than: "3", Figure: "pingreq sent", Least: 0.2, Most: 0.6, For: 10 * time.Second,
+				Faults: []string{"loss: 20%"}},
+			{Value: "3", Than: "0", Figure: "suspicions", Least: 0, Most: 0.5, With: "suspicion=0 health=0",
+				For:    20 * time.Second,
+				Faults: []string{"loss: 20%"}},
+		}}
 	swimSuspicionOption = nodes.Option{Name: "suspicion", Default: "2", Check: checkCount(0, 100),
-		Usage: "time to refute a suspicion, in units of ⌈log₂ N⌉ periods; with 0 a suspect is faulty at once"}
+		Usage: "time to refute a suspicion, in units of ⌈log₂ N⌉ periods; with 0 a suspect is faulty at once",
+		Shows: []nodes.Shown{{Value: "8", Than: "2", Figure: "first suspicion", Least: 2, Most: 5,
+			For:    6 * time.Second,
+			Faults: []string{"kill: 4, at: 1ms"}}}}
 	swimHealthOption = nodes.Option{Name: "health", Default: "8", Check: checkCount(0, 100),
-		Usage: "greatest health score: a member that misses messages stretches its period up to 1+health times"}
+		Usage: "greatest health score: a member that misses messages stretches its period up to 1+health times",
+		Shows: []nodes.Shown{{Value: "0", Than: "8", Figure: "ping sent", Least: 1.5, Most: 10,
+			For:    10 * time.Second,
+			Faults: []string{"loss: 50%"}}}}
 	swimOrderOption = nodes.Option{Name: "order", Default: "round-robin", Usage: "which member is pinged next",
-		Values: []string{"round-robin", "random"}}
+		Values: []string{"round-robin", "random"},
+		Shows: []nodes.Shown{{Value: "random", Than: "round-robin", Figure: "spread of ping", Least: 2,
+			Most: 100, N: 8,
+			For: 10 * time.Second}}}
 	swimInStepOption = nodes.Option{Name: "in-step", Default: "no", Values: []string{"no", "yes"},
-		Usage: "whether the periods of all members begin at the same time"}
+		Usage: "whether the periods of all members begin at the same time",
+		Shows: []nodes.Shown{
+			{Value: "yes", Figure: "ping sent", Least: 0, Most: 0, For: 90 * time.Millisecond},
+			{Value: "no", Figure: "ping sent", Least: 1, Most: 5, For: 90 * time.Millisecond},
+		}}
 )
 
 // checkSwimTimeout returns an error unless a period has time for a ping, the pings of others, and the acks.
@@ -449,6 +475,20 @@ func swimDetects(c nodes.Config) time.Duration {
 	health := count(c, swimHealthOption)
 	periods := rounds + 1 + swimLimit(c) + health*(health+1)/2
 	return time.Duration(periods) * c.Duration(periodOption)
+}
+
+// swimAccuracy has what acks, helpers, refutations and gossip are for: a member that one other cannot reach
+// is reached by helpers; one that stands still refutes its suspicion; and all hear of a crash from the first.
+var swimAccuracy = []nodes.Shown{
+	{Figure: "suspicions", Least: 0, Most: 0, Latency: "uniform:0s,2ms", For: 10 * time.Second},
+	{Figure: "suspicions", Least: 0, Most: 0, With: "suspicion=0", For: 5 * time.Second,
+		Faults: []string{"cut: 0/1"}},
+	{Figure: "suspicions", Least: 0, Most: 0, For: 3 * time.Second,
+		Faults: []string{"pause: 1, at: 500ms, for: 400ms"}},
+	{Figure: "suspicions", Least: 15, Most: 15, N: 16, For: 4 * time.Second,
+		Faults: []string{"kill: 1, at: 500ms"}},
+	{Figure: "suspicions take", Least: 0.01, Most: 0.5, N: 16, For: 4 * time.Second,
+		Faults: []string{"kill: 1, at: 500ms"}},
 }
 
 // swimLimit returns how many periods a suspected member has to refute the suspicion.

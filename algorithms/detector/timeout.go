@@ -69,19 +69,35 @@ var (
 	periodOption = nodes.Option{Name: "period", Usage: "time between two messages to a peer", Default: "100ms",
 		Check: func(_ nodes.Config, value string) error {
 			return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
-		}}
+		},
+		Shows: []nodes.Shown{{Value: "50ms", Than: "100ms", Figure: "messages sent", Least: 1.9, Most: 2.1}}}
 	timeoutOption = nodes.Option{Name: "timeout", Default: "500ms", Check: checkTimeout,
 		Usage: "silence after which a peer is suspected, rounded up to whole periods",
 		Bound: &nodes.TimeoutBound{Formula: "T plus a period",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return d.Message + c.Duration(periodOption)
-			}}}
+			}},
+		Shows: afterSilence}
+	// afterSilence says when a crashed node is suspected.
+	afterSilence = []nodes.Shown{
+		{Value: "500ms", Figure: "last suspicion", Least: 1.45, Most: 1.7, For: 3 * time.Second,
+			Faults: []string{"kill: 4, at: 1s"}},
+		{Value: "1s", Figure: "last suspicion", Least: 1.95, Most: 2.2, For: 3 * time.Second,
+			Faults: []string{"kill: 4, at: 1s"}},
+	}
 	answerOption = nodes.Option{Name: timeoutOption.Name, Default: timeoutOption.Default, Check: checkTimeout,
 		Usage: timeoutOption.Usage, Bound: &nodes.TimeoutBound{Formula: "2T",
-			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
+			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }},
+		Shows: afterSilence}
 	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
 		Usage: "what each wrong suspicion of a peer adds to its timeout, rounded up to whole periods",
-		Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "100ms") }}
+		Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "100ms") },
+		Shows: []nodes.Shown{
+			{Value: "0s", Figure: "suspicions", Least: 100, Most: 10_000, With: "timeout=200ms", For: 30 * time.Second,
+				Faults: []string{"loss: 30%"}},
+			{Value: "100ms", Than: "0s", Figure: "suspicions", Least: 0.01, Most: 0.5, With: "timeout=200ms",
+				For: 30 * time.Second, Faults: []string{"loss: 30%"}},
+		}}
 )
 
 // mostPeriods bounds a timeout, so that a simulation ends.
@@ -109,6 +125,17 @@ func checkTimeout(c nodes.Config, value string) error {
 // much less than a period.
 func detects(c nodes.Config) time.Duration {
 	return c.Duration(timeoutOption) + 2*c.Duration(periodOption)
+}
+
+// inTime says that nobody is suspected as long as messages take much less than the timeout, and a crashed
+// node soon after it.
+var inTime = []nodes.Shown{
+	{Figure: "suspicions", Least: 0, Most: 0, Latency: "exponential:20ms", For: 10 * time.Second},
+	{Figure: "suspicions", Least: 4, Most: 4, For: 3 * time.Second, Faults: []string{"kill: 4, at: 1s"}},
+	{Figure: "first suspicion", Least: 1.4, Most: 1.6, For: 3 * time.Second,
+		Faults: []string{"kill: 4, at: 1s"}},
+	{Figure: "last suspicion", Least: 1.45, Most: 1.7, For: 3 * time.Second,
+		Faults: []string{"kill: 4, at: 1s"}},
 }
 
 // tells is the field Tells in the row.Detection of heartbeat and probe.

@@ -62,11 +62,19 @@ var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 	Usage: "how long a node waits for answers: twice the longest delay of a message at least",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Millisecond, time.Minute, "100ms")
-	}, Bound: &nodes.TimeoutBound{Formula: "2T",
+	},
+	Shows: []nodes.Shown{{Value: "40ms", Than: "100ms", Figure: "first leader", Least: 0.2, Most: 0.6,
+		Load: "all",
+		For:  6 * time.Second, Faults: []string{"kill: 4"}}},
+	Bound: &nodes.TimeoutBound{Formula: "2T",
 		Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 
 var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"}, Default: "none",
-	Usage: "which nodes are told of an election, beside the higher ones"}
+	Usage: "which nodes are told of an election, beside the higher ones",
+	Shows: []nodes.Shown{
+		{Value: "none", Figure: "notice sent", Least: 0, Most: 0},
+		{Value: "lower", Figure: "notice sent", Least: 1, Most: 20},
+	}}
 
 // bully is the algorithm that textbooks ascribe to Garcia-Molina.
 //

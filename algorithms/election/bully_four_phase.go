@@ -34,7 +34,9 @@ var bullyFourPhaseRow = row.Row{
 
 var phasesOption = nodes.Option{Name: "phases", Default: "sequential",
 	Usage:  "whether a node asks the others one after the other, or all at once",
-	Values: []string{"sequential", "parallel"}}
+	Values: []string{"sequential", "parallel"},
+	Shows: []nodes.Shown{{Value: "parallel", Than: "sequential", Figure: "first leader", Least: 0.2, Most: 0.8,
+		Load: "all", For: 6 * time.Second, Faults: []string{"kill: 2-4"}}}}
 
 // fourPhaseTime bounds a phase: in sequence, each dead node costs a wait for its answer.
 func fourPhaseTime(c nodes.Config) time.Duration {

@@ -2,6 +2,7 @@ package election
 
 import (
 	"slices"
+	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/row"
@@ -17,7 +18,7 @@ var bullyFourPhasePrintedRow = row.Row{
 		},
 		Timers:     fourPhaseTimers,
 		Messages:   fourPhaseMessages,
-		Options:    append(bullyFourPhaseRow.Options[:3:3], mendedOption),
+		Options:    append(shownWith("mended=phase-4", bullyFourPhaseRow.Options...), mendedOption),
 		Safe:       bullyFourPhaseRow.Safe,
 		Circulates: true,
 		Grace:      bullyFourPhaseRow.Grace,
@@ -47,4 +48,8 @@ var bullyFourPhasePrintedRow = row.Row{
 // are leaders. But suppose that one dies and the next in rank does not notice. The nodes that notice send
 // STATUS_POLL, a higher node answers, they give up, and nobody ever leads.
 var mendedOption = nodes.Option{Name: "mended", Values: []string{"nothing", "phase-4"}, Default: "nothing",
-	Usage: "what to correct: nothing, or that NEW_STATE is answered and the elector sets its own status"}
+	Usage: "what to correct: nothing, or that NEW_STATE is answered and the elector sets its own status",
+	Shows: []nodes.Shown{
+		{Value: "nothing", Figure: "leader", Least: -1, Most: -1, For: 3 * time.Second},
+		{Value: "phase-4", Figure: "leader", Least: 4, Most: 4, For: 3 * time.Second},
+	}}

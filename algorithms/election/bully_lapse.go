@@ -13,6 +13,7 @@ import (
 // lapseOption is how long a leader goes on while no majority answers it.
 var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
 	Usage: "how long a leader goes on without answers of a majority",
+	Shows: lapsing(""),
 	Check: func(c nodes.Config, value string) error {
 		if err := row.CheckTime(value, time.Millisecond, time.Minute, "250ms"); err != nil {
 			return err
@@ -73,4 +74,14 @@ func (b *bullyMajority) hear(env *nodes.Env, from nodes.ID, epoch uint64, round 
 	if epoch == b.epoch {
 		b.heard[from] = max(b.heard[from], round)
 	}
+}
+
+// lapsing says for how long an old leader leads that is cut off, beside the new one.
+func lapsing(with string) []nodes.Shown {
+	cut := nodes.Shown{Figure: "two leaders", With: with, For: 5 * time.Second,
+		Faults: []string{"cut: 0-3/4, at: 1s, for: 3s"}}
+	short, long := cut, cut
+	short.Value, short.Most = "250ms", 0.1
+	long.Value, long.Least, long.Most = "1s", 0.2, 1
+	return []nodes.Shown{short, long}
 }

@@ -55,13 +55,20 @@ var bullySecondNetworkRow = row.Row{
 
 // majorityOption makes a leader need the votes of a majority as well.
 var majorityOption = nodes.Option{Name: "majority", Values: []string{"off", "on"}, Default: "off",
-	Usage: "whether a leader needs the votes of a majority as well"}
+	Usage: "whether a leader needs the votes of a majority as well",
+	Shows: []nodes.Shown{
+		{Value: "off", Figure: "two leaders", Least: 1, Most: 3, For: 5 * time.Second,
+			Faults: []string{"cut: 0-2/3-4, at: 1s, for: 3s"}},
+		{Value: "on", Figure: "two leaders", Least: 0, Most: 0.5, For: 5 * time.Second,
+			Faults: []string{"cut: 0-2/3-4, at: 1s, for: 3s"}},
+	}}
 
 func needsMajority(c nodes.Config) bool { return c.Value(majorityOption) == "on" }
 
 // secondLapseOption is lapseOption, checked against the other options only if it matters: with a majority.
 var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOption.Default,
-	Usage: lapseOption.Usage, Bound: lapseOption.Bound, Check: func(c nodes.Config, value string) error {
+	Usage: lapseOption.Usage, Bound: lapseOption.Bound, Shows: lapsing("majority=on"),
+	Check: func(c nodes.Config, value string) error {
 		if !needsMajority(c) {
 			return row.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
 		}

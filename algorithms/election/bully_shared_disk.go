@@ -51,6 +51,9 @@ var bullySharedDiskRow = row.Row{
 // lockOption is how long the lock lasts.
 var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 	Usage: "how long the lock on the disk lasts after the latest heartbeat of its owner",
+	Shows: []nodes.Shown{{Value: "2s", Than: "500ms", Figure: "leaderless", Least: 2, Most: 5,
+		For:    6 * time.Second,
+		Faults: []string{"kill: 4, at: 1s"}}},
 	Check: func(c nodes.Config, value string) error {
 		if err := row.CheckTime(value, 10*time.Millisecond, time.Minute, "500ms"); err != nil {
 			return err

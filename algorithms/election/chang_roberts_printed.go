@@ -13,7 +13,7 @@ var changRobertsPrintedRow = row.Row{
 				leader: nodes.None}
 		},
 		Messages: []nodes.MessageKind{{Zero: printedElection{}}, {Zero: printedElected{}}},
-		Options:  []nodes.Option{idsOption, printedAnnounceOption},
+		Options:  append(shownWith("announce=circulate", idsOption), printedAnnounceOption),
 		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
 	Family: "ring",
@@ -38,7 +38,11 @@ var changRobertsPrintedRow = row.Row{
 }
 
 var printedAnnounceOption = nodes.Option{Name: "announce", Values: []string{"none", "circulate"},
-	Default: "none", Usage: "how the others learn the leader"}
+	Default: "none", Usage: "how the others learn the leader",
+	Shows: []nodes.Shown{
+		{Value: "none", Figure: "leader", Least: -1, Most: -1},
+		{Value: "circulate", Figure: "leader", Least: 4, Most: 4},
+	}}
 
 // changPrinted follows the rules as printed. The first one that applies counts:
 //

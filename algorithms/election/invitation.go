@@ -19,7 +19,7 @@ var invitationRow = row.Row{
 			{Zero: inviteAreYouCoordinator{}, Heartbeat: true}, {Zero: inviteCoordinates{}, Heartbeat: true},
 			{Zero: inviteAreYouThere{}, Heartbeat: true}, {Zero: inviteThere{}, Heartbeat: true},
 			{Zero: inviteSaved{}}},
-		Options: []nodes.Option{answerOption, pollOption},
+		Options: []nodes.Option{inviteAnswer, pollOption},
 		Safe:    nodes.NoAmnesia, // after amnesia a group might get the number of an earlier one
 		// Coordinators look for others, and members for their coordinator.
 		Circulates: true,
@@ -43,6 +43,14 @@ var invitationRow = row.Row{
 		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
 			"one-link")),
 }
+
+// inviteAnswer is answerOption: nodes lead groups of their own until they have answers.
+var inviteAnswer = func() nodes.Option {
+	o := answerOption
+	o.Shows = []nodes.Shown{{Value: "1s", Than: "100ms", Figure: "settled", Least: 1.5, Most: 11,
+		For: 6 * time.Second}}
+	return o
+}()
 
 // inviteGrace bounds the time until all groups have merged. A merge may meet another, and is then tried
 // again.

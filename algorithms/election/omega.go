@@ -54,11 +54,20 @@ var (
 		Bound: &nodes.TimeoutBound{Formula: "T plus a heartbeat",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return d.Message + c.Duration(heartbeatOption)
-			}}}
+			}},
+		Shows: []nodes.Shown{{Value: "1s", Than: "250ms", Figure: "leaderless", Least: 2, Most: 5,
+			For:    4 * time.Second,
+			Faults: []string{"kill: 0, at: 1s"}}}}
 	growOption = nodes.Option{Name: "grow", Default: "50ms",
 		Usage: "what each mistake about a node adds to its silence",
 		Check: func(_ nodes.Config, value string) error {
 			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
+		},
+		Shows: []nodes.Shown{
+			{Value: "500ms", Than: "1ms", Figure: "given up", Least: 0, Most: 0.5, For: 20 * time.Second,
+				Faults: []string{"loss: 60%"}},
+			{Value: "50ms", Than: "1ms", Figure: "given up", Least: 0, Most: 0.8, For: 20 * time.Second,
+				Faults: []string{"loss: 60%"}},
 		}}
 )
 

@@ -2,6 +2,7 @@ package election
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,19 +17,38 @@ var (
 		Usage: "time between two heartbeats of a leader, or of each node that sends them",
 		Check: func(_ nodes.Config, value string) error {
 			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
-		}}
+		},
+		Shows: []nodes.Shown{{Value: "25ms", Than: "50ms", Figure: "messages sent", Least: 1.6, Most: 2.2,
+			For: 3 * time.Second}}}
 	electionTimeoutOption = nodes.Option{Name: "election-timeout", Default: "150ms-300ms",
 		Check: checkElectionTimeout,
 		Usage: "silence of the leader after which a node stands for election: from the shortest to the longest, " +
 			"drawn anew each time",
 		Bound: &nodes.TimeoutBound{Formula: "2T and wider than 10T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return d.Message },
-			Of:     covered, For: rangeFor}}
+			Of:     covered, For: rangeFor},
+		Shows: []nodes.Shown{{Value: "600ms-1200ms", Than: "150ms-300ms", Figure: "leaderless", Least: 2.5, Most: 6,
+			For: 5 * time.Second, Faults: []string{"kill: leader, at: 1s"}}}}
 	preVoteOption = nodes.Option{Name: "pre-vote", Values: []string{"off", "on"}, Default: "off",
-		Usage: "a node begins a term only if a majority would vote for it"}
+		Usage: "a node begins a term only if a majority would vote for it",
+		Shows: []nodes.Shown{
+			{Value: "off", Figure: "given up", Least: 1, Most: 20, Load: "lowest", For: 8 * time.Second,
+				Faults: returns},
+			{Value: "on", Figure: "given up", Least: 0, Most: 0, Load: "lowest", For: 8 * time.Second,
+				Faults: returns},
+		}}
 	checkQuorumOption = nodes.Option{Name: "check-quorum", Values: []string{"on", "off"}, Default: "on",
-		Usage: "a leader that reaches no majority steps down"}
+		Usage: "a leader that reaches no majority steps down",
+		Shows: []nodes.Shown{
+			{Value: "on", Figure: "two leaders", Least: 0, Most: 0.3, Load: "lowest", For: 4 * time.Second,
+				Faults: []string{"cut: 0-1/2-4, at: 1s, for: 2s"}},
+			{Value: "off", Figure: "two leaders", Least: 1, Most: 2, Load: "lowest", For: 4 * time.Second,
+				Faults: []string{"cut: 0-1/2-4, at: 1s, for: 2s"}},
+		}}
 )
+
+// returns has a node return that was cut off, and asked for votes meanwhile.
+var returns = []string{"cut: 0-3/4, at: 2s, for: 3s", "cut: 0>4, at: 5s, for: 1s"}
 
 // timeRange reads a range of times, such as 150ms-300ms.
 func timeRange(value string) (shortest, longest time.Duration, err error) {
@@ -89,3 +109,15 @@ const (
 	mostBeats  = 1000
 	mostSpread = 1000
 )
+
+// shownWith returns options whose values are told apart with a value of another option.
+func shownWith(with string, options ...nodes.Option) (all []nodes.Option) {
+	for _, o := range options {
+		o.Shows = slices.Clone(o.Shows)
+		for i := range o.Shows {
+			o.Shows[i].With = with
+		}
+		all = append(all, o)
+	}
+	return all
+}

@@ -28,4 +28,6 @@ var pollOption = nodes.Option{Name: "poll", Default: "100ms",
 	Usage: "how long a coordinator waits from one poll of the others to the next",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Millisecond, time.Minute, "100ms")
-	}}
+	},
+	Shows: []nodes.Shown{{Value: "400ms", Than: "100ms", Figure: "messages sent", Least: 0.2, Most: 0.7,
+		For: 5 * time.Second}}}

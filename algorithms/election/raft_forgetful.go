@@ -30,6 +30,7 @@ var raftForgetfulRow = row.Row{
 		Check: "terms",
 		At:    nodes.Config{N: 3},
 		By:    nodes.NoCrash,
+		Rare:  true,
 	},
 	Faults: beside(
 		under(recovers|breaks, "known to be broken: a node that has voted and comes up again votes once more "+

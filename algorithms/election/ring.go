@@ -23,6 +23,11 @@ var idsOption = nodes.Option{
 		_, err := identities(c.N, value)
 		return err
 	},
+	Shows: []nodes.Shown{
+		{Value: "increasing", Figure: "leader", Least: 4, Most: 4},
+		{Value: "decreasing", Figure: "leader", Least: 0, Most: 0},
+		{Value: "2,0,4,1,3", Figure: "leader", Least: 2, Most: 2},
+	},
 }
 
 // identities returns the identity of each node of a ring of n: different whole numbers from 0.

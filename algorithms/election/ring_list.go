@@ -54,15 +54,27 @@ var ringListRow = row.Row{
 
 var (
 	winsOption = nodes.Option{Name: "wins", Values: []string{"highest", "lowest"}, Default: "highest",
-		Usage: "which identity leads"}
+		Usage: "which identity leads",
+		Shows: []nodes.Shown{
+			{Value: "highest", Figure: "leader", Least: 4, Most: 4},
+			{Value: "lowest", Figure: "leader", Least: 0, Most: 0},
+		}}
 	listAnnounceOption = nodes.Option{Name: "announce", Values: []string{"circulate", "multicast"},
-		Default: "circulate", Usage: "how the others learn the leader"}
+		Default: "circulate", Usage: "how the others learn the leader",
+		Shows: []nodes.Shown{
+			{Value: "circulate", Figure: "coordinator sent", Least: 5, Most: 6, Load: "lowest"},
+			{Value: "multicast", Figure: "coordinator sent", Least: 0, Most: 0, Load: "lowest"},
+		}}
 	listWaitOption = nodes.Option{Name: "wait", Default: "1s",
 		Usage: "how long a node waits for the end of an election: longer than it takes to find a failure, " +
 			"and than four times round the ring",
 		Check: func(_ nodes.Config, value string) error {
 			return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
-		}, Bound: &nodes.TimeoutBound{Formula: "4NT",
+		},
+		Shows: []nodes.Shown{{Value: "3s", Than: "1s", Figure: "first leader", Least: 2, Most: 4,
+			For:    8 * time.Second,
+			Faults: []string{"loss: 100%, for: 20ms"}}},
+		Bound: &nodes.TimeoutBound{Formula: "4NT",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return 4 * time.Duration(c.N) * d.Message
 			}}}

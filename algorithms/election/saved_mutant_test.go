@@ -112,3 +112,15 @@ func votersCrash(t testing.TB, row *row.Row) bool {
 	}
 	return false
 }
+
+// The usual explorations find mutants that break safety after a restart or with a stale vote.
+func TestUsualExplorationsFindUnsafeMutants(t *testing.T) {
+	rowtest.FindUsually(t, 3, []rowtest.Mutant{
+		{Rule: "a stale vote counts",
+			Row: rowtest.Rebuilt(&raftRow, func(r raft) nodes.Machine { return &raftOldVotes{r} })},
+		{Rule: "a node forgets its term in a restart",
+			Row: rowtest.Rebuilt(&raftRow, func(r raft) nodes.Machine { return &raftForgetsTerm{r} })},
+		{Rule: "an epoch is not saved", Row: rowtest.Rebuilt(&bullyMajorityRow,
+			func(b bullyMajority) nodes.Machine { return &majorityAmnesic{b} })},
+	})
+}

@@ -74,6 +74,7 @@ var slotOption = nodes.Option{Name: "slot", Default: "2ms",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Microsecond, time.Minute, "2ms")
 	},
+	Shows: []nodes.Shown{{Value: "20ms", Than: "2ms", Figure: "messages per entry", Least: 0.1, Most: 0.8}},
 	// The slot has to be longer than the time in which two attempts may collide, as in Ethernet.
 	Bound: &nodes.TimeoutBound{Answer: "2T",
 		Answers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message },

@@ -16,6 +16,7 @@ var bakeryPriority = nodes.Option{
 	Usage:   priorityOption.Usage,
 	Values:  priorityOption.Values,
 	Default: priorityOption.Default,
+	Shows:   priorityOption.Shows,
 	Check: func(c nodes.Config, _ string) error {
 		if priorityOf(c) != byStamp && c.Value(readsOption) != together {
 			return errors.New("a node that claims to be first reads all peers at once, so leave --reads out, or " +

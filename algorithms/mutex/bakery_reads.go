@@ -31,12 +31,20 @@ func rereading(formula string, alone int) row.Cost {
 var (
 	readsOption = nodes.Option{Name: "reads", Default: together,
 		Values: []string{together, oneByOne, byTree, byLine},
-		Usage:  "how a node reads the variables of its peers"}
+		Usage:  "how a node reads the variables of its peers",
+		Shows: []nodes.Shown{
+			{Value: oneByOne, Than: together, Figure: "wait", Least: 2, Most: 10, N: 9, Load: "one"},
+			{Value: byTree, Than: together, Figure: "wait", Least: 1.5, Most: 4, N: 9, Load: "one"},
+			{Value: byLine, Figure: "read per entry", Least: 0, Most: 0, Load: "one"},
+			{Value: byLine, Than: byTree, Figure: "wait", Least: 1.5, Most: 4, N: 9, Load: "one"},
+		}}
 	rereadOption = nodes.Option{Name: "reread", Default: "5ms",
 		Usage: "how long a node waits before it reads again what keeps it waiting",
 		Check: func(_ nodes.Config, value string) error {
 			return row.CheckTime(value, time.Microsecond, time.Hour, "5ms")
-		}}
+		},
+		Shows: []nodes.Shown{{Value: "20ms", Than: "5ms", Figure: "messages per entry", Least: 0.1, Most: 0.7,
+			Hold: 50 * time.Millisecond}}}
 )
 
 const (

@@ -17,6 +17,7 @@ import (
 // time, as in any algorithm that acts on silence. A pause of the holder breaks it: two are inside.
 var (
 	bakeryGiveUp = nodes.Option{Name: giveUpOption.Name, Usage: giveUpOption.Usage, Default: neverGivesUp,
+		Shows: afterTries,
 		Check: func(c nodes.Config, value string) error {
 			switch {
 			case value == neverGivesUp:
@@ -33,6 +34,8 @@ var (
 		}}
 	bakeryRetryOption = nodes.Option{Name: retryOption.Name, Usage: retryOption.Usage,
 		Default: retryOption.Default, Check: retryOption.Check,
+		Shows: []nodes.Shown{{Value: "400ms", Than: "100ms", Figure: "longest pause", Least: 2.5, Most: 5,
+			With: "give-up=3", For: 3 * time.Second, Faults: []string{"kill: 4, at: 100ms"}}},
 		Bound: &nodes.TimeoutBound{Formula: "2T with --give-up",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				if c.Value(bakeryGiveUp) == neverGivesUp {

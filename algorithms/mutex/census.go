@@ -80,7 +80,10 @@ var retryOption = nodes.Option{Name: "retry", Default: "100ms",
 	Usage: "how long a node waits for an answer before it asks again",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
-	}}
+	},
+	Shows: []nodes.Shown{{Value: "400ms", Than: "100ms", Figure: "wait", Least: 1.4, Most: 6,
+		For:    3 * time.Second,
+		Faults: []string{"loss: 10%"}}}}
 
 // retryFor is retryOption for an algorithm that may wait for an answer as long as wait says, though nothing
 // is lost.

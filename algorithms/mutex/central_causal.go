@@ -33,6 +33,13 @@ var deliveryOption = nodes.Option{
 		"of requests; or in causal order",
 	Values:  []string{"arrival", "told", "causal"},
 	Default: "arrival",
+	Shows: []nodes.Shown{
+		{Value: "arrival", Figure: "messages per entry", Least: 2.9, Most: 3.1},
+		{Value: "told", Figure: "told per entry", Least: 4, Most: 5},
+		{Value: "causal", Figure: "told per entry", Least: 4, Most: 5},
+		{Value: "causal", Than: "told", Figure: "order by request", Least: 1.05, Most: 2, N: 9,
+			Latency: "exponential:5ms"},
+	},
 }
 
 // tells reports whether clients tell each other that they have asked, causally whether requests are delivered

@@ -229,3 +229,9 @@ func (f *failoverLate) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 	f.failover.Receive(env, from, m)
 }
+
+// The usual explorations find that a client inside is not reported.
+func TestUsualExplorationsFindUnsafeMutants(t *testing.T) {
+	rowtest.FindUsually(t, 3, []rowtest.Mutant{{Rule: "a client inside is not reported",
+		Row: rowtest.Rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverSilent{f} })}})
+}

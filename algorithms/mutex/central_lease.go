@@ -75,6 +75,9 @@ var leaseOption = nodes.Option{Name: "lease", Default: "500ms",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Microsecond, time.Hour, "500ms")
 	},
+	Shows: []nodes.Shown{{Value: "1500ms", Than: "500ms", Figure: "longest pause", Least: 2.5, Most: 3.5,
+		For: 4 * time.Second, Load: "saturated", Hold: 50 * time.Millisecond,
+		Faults: []string{"kill: holder, at: 500ms"}}},
 	Bound: &nodes.TimeoutBound{Formula: "3T", Covers: leaseCovers, Answer: "3N(2T+hold)",
 		Answers: func(c nodes.Config, d nodes.Delays) time.Duration { return repeats * queued(c, d) },
 	}}
@@ -236,18 +239,23 @@ func (l *leaseServer) forget(client nodes.ID) {
 	l.Queue = slices.DeleteFunc(l.Queue, func(t ticket) bool { return t.Client == client })
 }
 
-// next grants to the first in the queue if no lease is on, and saves what has changed.
+// next grants to the first in the queue if no lease is on, and saves what has changed: before the grant,
+// since a server that crashed between the two would hand out the number of the lease again.
 func (l *leaseServer) next(env *nodes.Env) {
-	if l.Holder == (ticket{}) {
-		env.StopTimer(leaseEnd)
-		if len(l.Queue) > 0 {
-			l.Holder = l.Queue.first()
-			l.Serial++
-			env.Send(l.Holder.Client, leaseGrant{l.Holder.Number, l.Serial})
-			env.SetTimer(leaseEnd, l.lasts, l.lasts)
-		}
+	free := l.Holder == (ticket{})
+	if free && len(l.Queue) > 0 {
+		l.Holder = l.Queue.first()
+		l.Serial++
 	}
 	env.Save(l.leases)
+	switch {
+	case !free:
+	case l.Holder == (ticket{}):
+		env.StopTimer(leaseEnd)
+	default:
+		env.Send(l.Holder.Client, leaseGrant{l.Holder.Number, l.Serial})
+		env.SetTimer(leaseEnd, l.lasts, l.lasts)
+	}
 }
 
 // LentTo returns the holder of the lease.

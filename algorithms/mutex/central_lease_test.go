@@ -1,9 +1,13 @@
 package mutex
 
 import (
+	"testing"
 	"time"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/row"
 )
 
 // What is changed in central-lease.
@@ -111,5 +115,28 @@ func (l *leaseAnyGrant) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 func (l *leaseOnce) Timeout(env *nodes.Env, t nodes.Timer) {
 	if !l.waits {
 		l.leaseClient.Timeout(env, t)
+	}
+}
+
+// leaseLate sends a grant before it saves the lease.
+type leaseLate struct{ leaseServer }
+
+func (l *leaseLate) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	asks, is := m.(leaseRequest)
+	if free := l.Holder == (ticket{}) && len(l.Queue) == 0; is && free && asks.Number > l.Over[from] {
+		env.Send(from, leaseGrant{asks.Number, l.Serial + 1})
+	}
+	l.leaseServer.Receive(env, from, m)
+}
+
+// A server that crashes between a grant and the save of its lease hands out the number of the lease twice.
+func TestLeasesAreSavedBeforeGrants(t *testing.T) {
+	late := rowtest.Rebuilt(&centralLeaseRow, func(l leaseServer) nodes.Machine { return &leaseLate{l} })
+	for _, spec := range []*row.Row{&centralLeaseRow, late} {
+		x := rowtest.Explore(t, explore.Options{Spec: spec, Entries: 1, Crashes: 1, Restarts: true, Timeouts: 1,
+			Config: spec.Explicit(nodes.Config{N: 2, Fenced: true}), States: 1 << 17})
+		if found := x.Violation != nil; found != (spec == late) {
+			t.Errorf("late saves: %v, and a violation is found: %v, in %d states", spec == late, found, x.States)
+		}
 	}
 }

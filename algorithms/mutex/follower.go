@@ -2,6 +2,7 @@ package mutex
 
 import (
 	"errors"
+	"time"
 
 	"turnstile/nodes"
 )
@@ -25,6 +26,8 @@ var callsOption = nodes.Option{
 		"coordinator, or its client, when a request has waited for --retry",
 	Values:  []string{"detector", "request"},
 	Default: "detector",
+	Shows: []nodes.Shown{{Value: "request", Than: "detector", Figure: "election sent", Least: 5, Most: 100,
+		Elect: "bully", For: 3 * time.Second, Hold: 300 * time.Millisecond}},
 	Check: func(c nodes.Config, value string) error {
 		if value == "request" && !newFollower(c).follows {
 			return errors.New("no request calls an election where nobody elects: add --elect bully")

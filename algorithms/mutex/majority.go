@@ -89,6 +89,8 @@ var askOption = nodes.Option{
 	Usage:   "which nodes a node asks for votes",
 	Values:  []string{askAll, askMajority},
 	Default: askAll,
+	Shows: []nodes.Shown{{Value: askMajority, Than: askAll, Figure: "messages per entry", Least: 0.3, Most: 0.7,
+		Load: "sequential"}},
 }
 
 // asked is how many nodes a node asks, itself included.

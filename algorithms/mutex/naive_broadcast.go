@@ -19,6 +19,7 @@ var deferOption = nodes.Option{
 	Usage:   "when a node keeps its reply until it leaves",
 	Values:  []string{deferInside, deferNever},
 	Default: deferInside,
+	Shows:   []nodes.Shown{{Value: deferNever, Than: deferInside, Figure: "overlaps", Least: 1.1, Most: 10}},
 }
 
 var naiveBroadcastRow = row.Row{

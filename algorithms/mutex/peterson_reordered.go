@@ -20,14 +20,16 @@ var petersonReorderedRow = row.Row{
 	Source:  lozes + ": the first two writes exchanged, as memory without fences may do",
 	Summary: "As peterson, but a client says that it is the last before it is known to be interested.",
 	Mutex:   petersonExclusion,
-	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}},
+	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}, Rare: true},
 	Faults: orBreaks(beside(under(recovers|starves|blocks, "as peterson (P, B), unless the dead client had "+
 		"not yet said that it is interested (L)", "dead-waiter"), petersonFaults),
 		"two clients are both let in (X), without any fault"),
 }
 
 var reorderedOption = nodes.Option{Name: "reordered-by", Values: []string{byProgram, byBuffer},
-	Default: byProgram, Usage: "what reorders two writes"}
+	Default: byProgram, Usage: "what reorders two writes",
+	Shows: []nodes.Shown{{Value: byBuffer, Than: byProgram, Figure: "wait", Least: 0.1, Most: 0.9, N: 2,
+		Load: "one"}}}
 
 const (
 	byProgram = "program" // the program writes the last side first

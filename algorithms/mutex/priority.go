@@ -23,6 +23,12 @@ var priorityOption = nodes.Option{
 	Usage:   "which request comes first",
 	Values:  []string{"stamp", "id", "fewest", "longest-ago"},
 	Default: "stamp",
+	Shows: []nodes.Shown{
+		{Value: "stamp", Figure: "order by request", Least: 0.9, Most: 1},
+		{Value: "id", Figure: "order by id", Least: 0.9, Most: 1},
+		{Value: "fewest", Figure: "order by fewest", Least: 0.9, Most: 1},
+		{Value: "longest-ago", Figure: "order by longest-ago", Least: 0.9, Most: 1},
+	},
 }
 
 func priorityOf(c nodes.Config) (p priority) {

@@ -31,6 +31,12 @@ var quorumOption = nodes.Option{
 	Usage:   "quorum system",
 	Values:  []string{cyclicQuorums, gridQuorums, planeQuorums},
 	Default: cyclicQuorums,
+	Shows: []nodes.Shown{
+		{Value: gridQuorums, Than: cyclicQuorums, Figure: "messages per entry", Least: 1.05, Most: 2, N: 16,
+			Load: "sequential"},
+		{Value: planeQuorums, Than: cyclicQuorums, Figure: "messages per entry", Least: 1, Most: 1, N: 13,
+			Load: "sequential"},
+	},
 	Check: func(c nodes.Config, system string) error {
 		switch side := gridSide(c.N); {
 		case system == gridQuorums && side*side != c.N:

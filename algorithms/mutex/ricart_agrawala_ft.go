@@ -74,16 +74,24 @@ var ricartRetryingRow = row.Row{
 
 var (
 	giveUpOption = nodes.Option{Name: "give-up", Default: "5", Check: checkTries,
-		Usage: "how many tries in a row a peer leaves unanswered until it is taken for dead"}
+		Usage: "how many tries in a row a peer leaves unanswered until it is taken for dead",
+		Shows: afterTries}
 	givingUpOption = nodes.Option{Name: retryOption.Name, Usage: retryOption.Usage,
-		Default: retryOption.Default, Check: retryOption.Check,
+		Default: retryOption.Default, Check: retryOption.Check, Shows: retryOption.Shows,
 		Bound: &nodes.TimeoutBound{Formula: "2T/give-up", Covers: anyTry,
 			Answer: retryOfTurn.Bound.Answer, Answers: turn,
 			Suits: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return max(anyTry(c, d)/4*5, retryOfTurn.Bound.Suits(c, d))
 			}}}
 	nackOption = nodes.Option{Name: "nack", Values: []string{nackOnRetry, nackAtOnce}, Default: nackOnRetry,
-		Usage: "when a peer that cannot reply yet says so"}
+		Usage: "when a peer that cannot reply yet says so",
+		Shows: []nodes.Shown{
+			{Value: nackOnRetry, Figure: "nack per entry", Least: 0, Most: 0.1},
+			{Value: nackAtOnce, Figure: "nack per entry", Least: 0.5, Most: 4},
+		}}
+	// afterTries says that a dead peer stops all others until it is given up.
+	afterTries = []nodes.Shown{{Value: "12", Than: "3", Figure: "longest pause", Least: 2.5, Most: 4.5,
+		For: 3 * time.Second, Faults: []string{"kill: 4, at: 100ms"}}}
 )
 
 const (

@@ -28,6 +28,9 @@ var repliesOption = nodes.Option{
 	Usage:   "how a node that leaves sends the replies that it has put off",
 	Values:  []string{"unicast", "multicast"},
 	Default: "unicast",
+	Shows: []nodes.Shown{{Value: "multicast", Than: "unicast", Figure: "publishes per entry", Least: 0.3,
+		Most: 0.9,
+		Load: "saturated"}},
 	Check: func(c nodes.Config, value string) error {
 		if value == "multicast" && priorityOf(c) != byStamp {
 			return errors.New("an exit is a multicast only with the priority stamp: leave out --priority or " +

@@ -61,6 +61,7 @@ var ricartUntaggedRow = row.Row{
 		Check: "exclusion",
 		At:    nodes.Config{N: 3},
 		By:    nodes.NoDuplication,
+		Rare:  true,
 	},
 	Faults: printedFaults(),
 }

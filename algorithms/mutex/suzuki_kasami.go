@@ -2,6 +2,7 @@ package mutex
 
 import (
 	"slices"
+	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/row"
@@ -15,6 +16,12 @@ var scanOption = nodes.Option{
 	Usage:   "in which order a node that leaves queues the nodes that have asked since the last exit",
 	Values:  []string{scanCyclic, scanFixed, scanArrival},
 	Default: scanCyclic,
+	Shows: []nodes.Shown{
+		{Value: scanCyclic, Figure: "order by next", Least: 0.7, Most: 0.8, For: 2 * time.Second},
+		{Value: scanFixed, Figure: "wait of the last", Least: 1.2, Most: 1.5, For: 2 * time.Second},
+		{Value: scanArrival, Figure: "order by next", Least: 0.4, Most: 0.53, For: 2 * time.Second},
+		{Value: scanArrival, Figure: "order by request", Least: 0.99, Most: 1, For: 2 * time.Second},
+	},
 }
 
 const (

@@ -3,6 +3,7 @@ package mutex
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/row"
@@ -15,6 +16,12 @@ var indexOption = nodes.Option{
 	Usage:   "modulus of the numbers of a node's requests",
 	Values:  []string{unboundedIndex, "4", "8", "64"},
 	Default: unboundedIndex,
+	Shows: []nodes.Shown{
+		{Value: unboundedIndex, Figure: "largest request.number", Least: 100, Most: 1000, For: 4 * time.Second},
+		{Value: "4", Figure: "largest request.number", Least: 4, Most: 4},
+		{Value: "8", Figure: "largest request.number", Least: 8, Most: 8},
+		{Value: "64", Figure: "largest request.number", Least: 64, Most: 64, For: 4 * time.Second},
+	},
 }
 
 const unboundedIndex = "unbounded"

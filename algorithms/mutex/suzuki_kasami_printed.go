@@ -15,6 +15,10 @@ var holderOption = nodes.Option{
 	Usage:   "what a node does that asks although it has the token",
 	Values:  []string{holderWaits, holderEnters},
 	Default: holderWaits,
+	Shows: []nodes.Shown{
+		{Value: holderWaits, Figure: "entries", Least: 0, Most: 0},
+		{Value: holderEnters, Figure: "entries", Least: 1, Most: 1000},
+	},
 }
 
 const (

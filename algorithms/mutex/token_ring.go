@@ -72,6 +72,10 @@ var orderOption = nodes.Option{
 		_, err := ringOrder(c.N, value)
 		return err
 	},
+	Shows: []nodes.Shown{
+		{Value: "0,1,2,3,4", Figure: "order by next", Least: 0.95, Most: 1},
+		{Value: "4,3,2,1,0", Figure: "order by next", Least: 0, Most: 0.3},
+	},
 }
 
 // ringOrder returns the successor of each node in a ring of n; nil: the successor is the node with the next

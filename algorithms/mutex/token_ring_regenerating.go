@@ -17,7 +17,7 @@ var tokenRingRegeneratingRow = row.Row{
 		Timers: []nodes.TimerName{{Kind: ringWatch.Kind, Name: "watch"}, censusTimerName},
 		Messages: append([]nodes.MessageKind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
 			censusKinds[tokenMark]()...),
-		Options: []nodes.Option{lossTimeoutOption, retryOfCensus},
+		Options: []nodes.Option{lossTimeoutOption, retryOfRing},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		Fenced:  true,
 		Follows: true,
@@ -55,7 +55,19 @@ var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 	Usage: "how long a token may stay away until a census is taken",
 	Check: func(c nodes.Config, value string) error {
 		return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
-	}, Bound: &nodes.TimeoutBound{Formula: "2N(T+hold)", Covers: twoRounds}}
+	},
+	Shows: []nodes.Shown{{Value: "3s", Than: "1s", Figure: "longest pause", Least: 2, Most: 6,
+		For: 8 * time.Second, Faults: []string{"loss: 100%, kind: token, at: 500ms, for: 20ms"}}},
+	Bound: &nodes.TimeoutBound{Formula: "2N(T+hold)", Covers: twoRounds}}
+
+// retryOfRing matters only in a census, whose answers are lost here.
+var retryOfRing = func() nodes.Option {
+	o := retryOfCensus
+	o.Shows = []nodes.Shown{{Value: "400ms", Than: "100ms", Figure: "ask sent", Least: 0.2, Most: 0.7,
+		With: "loss-timeout=300ms", For: 3 * time.Second,
+		Faults: []string{"loss: 100%, kind: token, at: 500ms, for: 20ms", "loss: 100%, kind: answer, at: 500ms"}}}
+	return o
+}()
 
 // twoRounds is twice the time of one round of the token, in which each other node may enter once. A node
 // checks for the token twice per loss timeout.

@@ -22,6 +22,12 @@ var treeOption = nodes.Option{
 	Usage:   "shape of the tree",
 	Values:  []string{binaryTree, starTree, lineTree},
 	Default: binaryTree,
+	Shows: []nodes.Shown{
+		{Value: starTree, Than: binaryTree, Figure: "messages per entry", Least: 0.4, Most: 0.9, N: 15,
+			Load: "sequential"},
+		{Value: lineTree, Than: binaryTree, Figure: "messages per entry", Least: 1.1, Most: 2, N: 15,
+			Load: "sequential"},
+	},
 }
 
 // parent returns a node's neighbour on the way to the root. The node is not the root.

@@ -13,6 +13,7 @@ import (
 	"turnstile/bench"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
@@ -207,45 +208,23 @@ func TestBrokenElectorsAreCaught(t *testing.T) {
 	}
 }
 
-// A deaf machine ignores some of its inputs.
-type deaf struct {
-	nodes.Machine
-	message                 string // kind of messages that it ignores
-	suspects, trusts, saved bool   // it ignores suspicions, their end, or its saved state
-}
-
-func (d *deaf) Start(env *nodes.Env) {
-	if m, may := d.Machine.(nodes.Starter); may {
-		m.Start(env)
-	}
-}
-
-func (d *deaf) Recover(env *nodes.Env, saved nodes.Message) {
-	if d.saved {
-		saved = nil
-	}
-	d.Machine.(nodes.Recoverer).Recover(env, saved)
-}
-
-func (d *deaf) Campaign(env *nodes.Env) { d.Machine.(nodes.Elector).Campaign(env) }
-
-func (d *deaf) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if nodes.KindName(m) != d.message {
-		d.Machine.Receive(env, from, m)
-	}
-}
-
-func (d *deaf) Timeout(env *nodes.Env, t nodes.Timer) { d.Machine.(nodes.Timed).Timeout(env, t) }
-
-func (d *deaf) Suspect(env *nodes.Env, peer nodes.ID) {
-	if m, may := d.Machine.(nodes.Suspecter); may && !d.suspects {
-		m.Suspect(env, peer)
-	}
-}
-
-func (d *deaf) Trust(env *nodes.Env, peer nodes.ID) {
-	if m, may := d.Machine.(nodes.Truster); may && !d.trusts {
-		m.Trust(env, peer)
+// A flaw that is not marked as rare shows in a quarter of the plans or more, so 20 plans hardly ever miss it.
+func TestFlawsThatAreNotRareShowOften(t *testing.T) {
+	for _, spec := range (catalog.Table{}).Rows() {
+		if flaw := spec.Broken(); spec.Flaw == nil || flaw.Rare || flaw.By == 0 && soak.Pick(true, false, false) {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			c := Campaign{Experiment: of(spec), Simulated: soak.Pick(2*enough, rarely, 10*rarely)}
+			results, err := c.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tally := Tallied(c.Rows, results)[0]; 4*tally.Caught < tally.Plans {
+				t.Errorf("%d of %d plans show it: it is rare", tally.Caught, tally.Plans)
+			}
+		})
 	}
 }
 
@@ -253,18 +232,18 @@ func (d *deaf) Trust(env *nodes.Env, peer nodes.ID) {
 func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 	for _, m := range []struct {
 		row  string
-		deaf deaf
+		deaf rowtest.Deaf
 		soon uint64 // a seed whose first plans catch it
 	}{
-		{"bully", deaf{suspects: true}, 10},
-		{"bully-four-phase", deaf{message: "poll"}, 1},
-		{"fast-bully", deaf{message: "up"}, 3},
-		{"bully-majority", deaf{message: "ok"}, 7},
-		{"bully-majority", deaf{trusts: true}, 11},
-		{"bully-shared-disk", deaf{message: "beat"}, 3},
-		{"ring-list", deaf{suspects: true}, 11},
-		{"raft-election", deaf{message: "heartbeat"}, 9},
-		{"invitation", deaf{saved: true}, 12},
+		{"bully", rowtest.Deaf{Suspects: true}, 11},
+		{"bully-four-phase", rowtest.Deaf{Message: "poll"}, 5},
+		{"fast-bully", rowtest.Deaf{Message: "up"}, 3},
+		{"bully-majority", rowtest.Deaf{Message: "ok"}, 7},
+		{"bully-majority", rowtest.Deaf{Trusts: true}, 11},
+		{"bully-shared-disk", rowtest.Deaf{Message: "beat"}, 5},
+		{"ring-list", rowtest.Deaf{Suspects: true}, 11},
+		{"raft-election", rowtest.Deaf{Message: "heartbeat"}, 9},
+		{"invitation", rowtest.Deaf{Saved: true}, 12},
 	} {
 		t.Run(m.row, func(t *testing.T) {
 			t.Parallel()
@@ -272,14 +251,20 @@ func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mutant := *row
-			mutant.New = func(c nodes.Config) nodes.Machine {
-				one := m.deaf
-				one.Machine = row.New(c)
-				return &one
-			}
-			if most := 500; caught(t, &mutant, soak.Pick(m.soon, 1, 1), most) == 0 {
+			if most := 500; caught(t, m.deaf.Of(row), soak.Pick(m.soon, 1, 1), most) == 0 {
 				t.Errorf("%d plans do not show that it takes no notice: %+v", most, m.deaf)
+			}
+		})
+	}
+}
+
+// As many plans as each row has by default catch mutants that break safety.
+func TestCampaignsCatchUnsafeMutants(t *testing.T) {
+	for _, m := range rowtest.Unsafe(catalog.Table{}.Find) {
+		t.Run(m.Rule, func(t *testing.T) {
+			t.Parallel()
+			if caught(t, m.Row, soak.Pick[uint64](5, 1, 1), rarely) == 0 {
+				t.Errorf("%d plans of %s do not show it", rarely, m.Row.Name)
 			}
 		})
 	}

@@ -171,12 +171,16 @@ func (d *drawn) distribution(texts ...string) chance.Distribution {
 func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, error) {
 	w := &o.Workload
 	*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}
-	switch d.below(6) {
-	case 0:
+	long := o.Duration >= patient && d.below(3) > 0
+	if long { // nodes restart, and perhaps others take over, while a client is inside
+		w.Hold = d.distribution("20ms")
+	}
+	switch which := d.below(6); {
+	case which == 0:
 		w.Load, w.Think = workload.Closed, d.distribution("5ms", "exponential:5ms")
-	case 1:
+	case which == 1 && !long: // clients that stay for long would be overloaded
 		w.Load, w.Rate = workload.Open, float64(10*(1+d.below(3)))
-	case 2:
+	case which == 2:
 		w.Load = workload.Sequential
 	}
 	if spec.Units.Most > 1 {
@@ -188,6 +192,9 @@ func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, er
 			o.Config.N = spec.Flaw.At.N
 		}
 		*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}
+		if long {
+			w.Hold = d.distribution("20ms")
+		}
 	}
 	return nil, nil
 }

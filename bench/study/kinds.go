@@ -21,8 +21,6 @@ type kind struct {
 	load func(d *drawn, o *bench.Options, spec *row.Row, real bool) (*row.Stack, error)
 	// works are the kinds of work in runs of a campaign, which take turns.
 	works []workload.Work
-	// catch is how many plans a flawed row must have before one must show its flaw, if only some faults show it.
-	catch int
 	// cell completes the options of a run of the matrix; figures fills its row of matrix.csv.
 	cell    func(c *Cell, o *bench.Options)
 	figures func(c *Cell, out *results.MatrixRow)
@@ -53,7 +51,7 @@ func studyOf(spec *row.Row) *kind { return nodes.OfKind(kinds, check.ProblemOf(s
 var kinds = map[nodes.Kind]*kind{
 	nodes.MutualExclusion: {
 		reproduce: (*Reproduced).reproduceEntries,
-		load:      (*drawn).entries, catch: enough, figures: (*Cell).entryFigures,
+		load:      (*drawn).entries, figures: (*Cell).entryFigures,
 		works: []workload.Work{workload.Account, workload.File, workload.Printer, workload.Shares},
 		cell:  func(*Cell, *bench.Options) {},
 		line:  (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
@@ -79,7 +77,7 @@ var kinds = map[nodes.Kind]*kind{
 	nodes.Election: {
 		reproduce: (*Reproduced).reproduceElections,
 		works:     []workload.Work{workload.Account},
-		load:      (*drawn).elections, catch: rarely, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
+		load:      (*drawn).elections, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
 		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
 		failover: (*FailoverCase).elections, next: nextLeader,
 		holds: []time.Duration{0},

@@ -45,8 +45,8 @@ func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
 }
 
 // With 20 plans of a row (enough) or more, Lacks demands that a third of them stay inside its model, and that
-// one shows its known flaw. If the flaw shows only when a node crashes at a certain point of an election, one
-// of 60 plans (rarely) must show it. Of 200 plans (many) or more, at most a tenth may be inconclusive.
+// one shows its known flaw; if the flaw is rare, one of 60 plans (rarely) must show it. Of 200 plans (many)
+// or more, at most a tenth may be inconclusive.
 const (
 	enough = 20
 	rarely = 60
@@ -62,8 +62,8 @@ func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
 
 // enoughOf returns how many plans a flawed row must have before one of them must show the flaw.
 func enoughOf(row *row.Row) int {
-	if row.Broken().By != 0 {
-		return studyOf(row).catch
+	if row.Broken().Rare {
+		return rarely
 	}
 	return enough
 }

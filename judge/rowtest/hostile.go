@@ -49,3 +49,21 @@ func ExploreHostile(t *testing.T, table []*row.Row) {
 		})
 	}
 }
+
+// FindUsually demands that one of the usual explorations of a cluster of that many nodes finds each mutant,
+// in as many states as turnstile.Check allows.
+func FindUsually(t *testing.T, n int, mutants []Mutant) {
+	for _, m := range mutants {
+		t.Run(m.Rule, func(t *testing.T) {
+			for i, o := range explore.Usual(m.Row, m.Row.Explicit(nodes.Config{N: n})) {
+				o.States = 1 << 17
+				x := Explore(t, o)
+				t.Logf("space %d: %d states, %s", i, x.States, x.Bound)
+				if x.Violation != nil {
+					return
+				}
+			}
+			t.Error("no exploration finds it")
+		})
+	}
+}

@@ -59,8 +59,9 @@ func TestLateness(t *testing.T) {
 		{"later", second, []history.Event{late(2, 1000, 1400, -1), late(2, 1450, 1460, -1)}, 0, 9000, nil, 10},
 	} {
 		f := lagged(test.slows, test.all...)
-		if got := f.LateIn(test.from*1e6, test.to*1e6, test.of...); got != time.Duration(test.want)*time.Millisecond {
-			t.Errorf("%s: late for %v, not %d ms", test.name, got, test.want)
+		want := time.Duration(test.want) * time.Millisecond
+		if got := f.LateIn(test.from*1e6, test.to*1e6, test.of...); got != want {
+			t.Errorf("%s: late for %v, not %v", test.name, got, want)
 		}
 	}
 	f := lagged(second, late(2, 1000, 1400, -1), late(1, 100, 150, -1))

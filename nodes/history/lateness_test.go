@@ -25,7 +25,8 @@ func TestLagsHaveEvents(t *testing.T) {
 	l.Add(counts, 150*ms, 160*ms, nodes.None)
 	l.Idle(161 * ms) // too soon again
 	l.Flush(170 * ms)
-	want := []Lag{{20 * ms, 31 * ms, nodes.None, 1}, {100 * ms, 141 * ms, 4, 0}, {150 * ms, 160 * ms, nodes.None, 1}}
+	want := []Lag{{20 * ms, 31 * ms, nodes.None, 1}, {100 * ms, 141 * ms, 4, 0},
+		{150 * ms, 160 * ms, nodes.None, 1}}
 	if !slices.Equal(got, want) {
 		t.Errorf("the lags are %+v, not %+v", got, want)
 	}

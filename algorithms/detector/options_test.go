@@ -1,0 +1,71 @@
+package detector
+
+import (
+	"testing"
+
+	"turnstile/algorithms/mutex"
+	"turnstile/judge/rowtest"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// assembled returns the stack of a detector beside clients that request nothing.
+func assembled(of *row.Row, c nodes.Config) *row.Stack {
+	ricart, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		panic(err) // the table lacks it
+	}
+	return rowtest.StackOf(ricart, nodes.Config{N: c.N}, row.Instance{Row: of, Config: c})
+}
+
+// What a detector states about the values of its options holds: its accuracy is judged by its own parameters.
+func TestOptionsDoWhatTheirRowsSay(t *testing.T) { rowtest.Options(t, Table, assembled) }
+
+// So do figures of its accuracy and speed.
+func TestDetectorsAreAsAccurateAsTheySay(t *testing.T) { rowtest.Accuracy(t, Table, assembled) }
+
+// A swimLess is swim without one of its means.
+type swimLess struct {
+	swim
+	rule swimRule
+}
+
+type swimRule uint8
+
+const (
+	noAcks swimRule = iota
+	noHelp
+	noGossip
+)
+
+func (s *swimLess) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	_, acks := m.(swimPingAck)
+	_, asks := m.(swimPingReq)
+	switch {
+	case s.rule == noAcks && acks, s.rule == noHelp && asks:
+		return
+	case s.rule == noGossip:
+		m = gossiping(m, func(u swimUpdate) bool { return u.Member == env.Self() })
+	}
+	s.swim.Receive(env, from, m)
+}
+
+func TestInaccurateDetectorsAreFound(t *testing.T) {
+	swims := rowtest.MutantsOf[swim](&swimRow)
+	less := func(rule swimRule) func(swim) nodes.Machine {
+		return func(s swim) nodes.Machine { return &swimLess{s, rule} }
+	}
+	rowtest.InaccurateMutants(t, []rowtest.Mutant{
+		swims("acks are ignored", less(noAcks)),
+		swims("nobody helps", less(noHelp)),
+		swims("gossip is ignored", less(noGossip)),
+		rowtest.MutantsOf[heartbeat](&heartbeatRow)("the timeout is shorter", func(h heartbeat) nodes.Machine {
+			h.timeout -= 2
+			return &h
+		}),
+		rowtest.MutantsOf[phi](&phiRow)("the threshold is ignored", func(p phi) nodes.Machine {
+			p.bound = phiBounds[0]
+			return &p
+		}),
+	}, assembled)
+}

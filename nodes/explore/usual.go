@@ -1,0 +1,29 @@
+package explore
+
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// Usual returns the explorations that a row should withstand in a small cluster: one without faults, and one
+// with a fault of each kind. If the algorithm has timers, there are two more, with a crash and with one and
+// two timeouts: these reach orders that the others would reach only after millions of states.
+func Usual(r *row.Row, c nodes.Config) []Options {
+	calm := Options{Spec: r, Config: c, Entries: 2}
+	if c.N > 2 {
+		calm.Entries = 1
+	}
+	if r.Elector != nil {
+		calm.Campaigns = c.N
+	}
+	crash := calm
+	crash.Crashes, crash.Restarts = 1, true
+	mixed := crash
+	mixed.Losses, mixed.Duplicates = 1, 1
+	all := []Options{calm, mixed}
+	for timeouts := 1; len(r.Timers) > 0 && timeouts <= 2; timeouts++ {
+		crash.Timeouts, crash.Entries, crash.Campaigns = timeouts, 1, min(calm.Campaigns, 1)
+		all = append(all, crash)
+	}
+	return all
+}
