@@ -13,6 +13,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -203,7 +204,7 @@ func shown(t testing.TB, of *row.Row, option, value string, s nodes.Shown, stack
 	r.stack, r.ran = o.Stack, float64(o.Duration)
 	r.h = &history.History{}
 	folds := []history.Fold{r.h}
-	if of.Elector != nil {
+	if check.ProblemOf(of).Leads {
 		r.leads = leadership.New(c, of.Elector)
 		folds = append(folds, r.leads)
 	}

@@ -13,9 +13,7 @@ func Usual(r *row.Row, c nodes.Config) []Options {
 	if c.N > 2 {
 		calm.Entries = 1
 	}
-	if r.Elector != nil {
-		calm.Campaigns = c.N
-	}
+	calm.Campaigns = map[nodes.Kind]int{nodes.Election: c.N}[r.Kind] // a lock has none
 	crash := calm
 	crash.Crashes, crash.Restarts = 1, true
 	mixed := crash

@@ -37,6 +37,10 @@ var seatOption = nodes.Option{
 	Usage:   "which node coordinates",
 	Values:  []string{"first", "last"},
 	Default: "first",
+	Shows: []nodes.Shown{
+		{Value: "first", Figure: "messages per entry", Least: 0, Most: 0, Load: "one"},
+		{Value: "last", Figure: "messages per entry", Least: 3, Most: 3, Load: "one"},
+	},
 }
 
 // secretary is the central algorithm with one of the clients as the coordinator.
