@@ -461,7 +461,7 @@ func TestLate(t *testing.T) {
 	}
 	began = time.Now()
 	<-busy[0].Late(limit)
-	took, waited := time.Since(began), busy[0].waited()
+	took, waited := time.Since(began), busy[0].Waited()
 	if waited < limit/10 || took < min(limit+waited/2, LongestStart*limit) {
 		t.Errorf("among %d that need a processor it waited for %v, and is late after %v", len(busy), waited, took)
 	}

@@ -34,9 +34,9 @@ func (p *Process) PeakResidentKB() (int64, bool) {
 	return kb, err == nil
 }
 
-// waited returns how long the process and its descendants have waited for a processor since they began: of
+// Waited returns how long the process and its descendants have waited for a processor since they began: of
 // each the thread that has waited longest. Without /proc it is 0.
-func (p *Process) waited() (sum time.Duration) {
+func (p *Process) Waited() (sum time.Duration) {
 	for _, pid := range append(Descendants(p.Pid()), p.Pid()) {
 		var most time.Duration
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -68,7 +68,7 @@ func (p *Process) Late(limit time.Duration) <-chan struct{} {
 			case <-time.After(left):
 			}
 			took := time.Since(began)
-			left = min(limit+p.waited()-took, LongestStart*limit-took)
+			left = min(limit+p.Waited()-took, LongestStart*limit-took)
 		}
 	}()
 	return late

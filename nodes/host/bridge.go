@@ -51,9 +51,33 @@ func (h *host) openBridge() (err error) {
 			return err
 		}
 		h.bridge = b
+		go b.measure()
 		return b.child.await()
 	}
 	return nil
+}
+
+// measureEvery is how often a bridge looks for how long its program has waited for processors.
+const measureEvery = 100 * time.Millisecond
+
+// measure records, until the node ends, for how long the program waits for processors: so late may its lines be.
+func (b *bridge) measure() {
+	h, before := b.host, b.child.process.Waited()
+	for {
+		select {
+		case <-h.over:
+			return
+		case <-time.After(measureEvery):
+		}
+		waited := b.child.process.Waited()
+		if late := waited - before; late >= history.LateFrom {
+			h.post(func() {
+				h.now = h.clock.Now()
+				h.append(history.Lag{From: h.now - int64(late), To: h.now, Sender: nodes.None}.Event(h.now))
+			})
+		}
+		before = waited
+	}
 }
 
 // close ends the program, if there is one.
