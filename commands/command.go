@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
 	"turnstile/results"
 )
 
@@ -73,6 +74,9 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 		return cmd.Help()
 	}
 	if c.Raw || c.Piped != nil && *c.Piped {
+		if out, is := a.stdout.(*output); is { // lines for programs, such as records that begin with \x1e
+			out.Writer = terminal.Raw(out.Writer)
+		}
 		return c.Run(cmd.Context(), a)
 	}
 	s, err := settingsOf(cmd)

@@ -19,6 +19,7 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/bench/cluster"
 	"turnstile/internal/input"
+	"turnstile/internal/terminal"
 	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
 )
@@ -93,8 +94,11 @@ func interruptible() context.Context {
 
 // run runs the command that args name, and returns its exit status.
 func run(ctx context.Context, p program, args []string, stdout, stderr io.Writer) int {
-	out := &output{Writer: stdout}
-	status := runTo(ctx, p, args, out, stderr)
+	shown, wrong := &terminal.Plain{To: stdout}, &terminal.Plain{To: stderr}
+	out := &output{Writer: shown}
+	status := runTo(ctx, p, args, out, wrong)
+	shown.Flush()
+	wrong.Flush()
 	if out.err == nil || errors.Is(out.err, syscall.EPIPE) { // a reader such as head may close the pipe
 		return status
 	}

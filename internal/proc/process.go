@@ -17,6 +17,7 @@ import (
 
 	"turnstile/internal/cgroup"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 )
 
 // A Launcher starts and supervises processes. It starts all from one thread that lives as long as this
@@ -322,10 +323,11 @@ func (t *tail) add(b []byte) {
 	}
 }
 
+// String returns the text with its control characters as \x1b, since it comes from outside.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(t.head) + string(t.rest)
+	return terminal.Printable(string(t.head) + string(t.rest))
 }
 
 // ending returns how the process has ended.

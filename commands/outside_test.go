@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Control characters from outside are printed as escapes, and name neither runs nor sets.
+func TestControlCharactersFromOutside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, path := range []string{"results/a\x1b[2J/b/run.yaml", "results/a/b\u202egnp/run.yaml"} {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("none"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"bench", "--set", "a\x1b[2J"}, usage, `"a\x1b[2J" cannot name a set or a run`},
+		{[]string{"sweep", "--algo", "ricart", "-n", "2,3", "--set", "a\u202eb"}, usage,
+			`"a\u202eb" cannot name a set or a run`},
+		{[]string{"simulate", "--set", "a\xff"}, usage, `"a\xff" cannot name a set or a run`},
+		{[]string{"runs"}, 0, `a\x1b[2J/b`},
+		{[]string{"runs", "--json"}, 0, `b\u202egnp`},
+		{[]string{"bench", "--foreign", `printf 'a\033]0;b\007' >&2; false`}, usage, `a\x1b]0;b\x07`},
+	} {
+		cmd := orchestrator(t, dir, test.args...)
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != test.status || !strings.Contains(string(out), test.says) ||
+			strings.ContainsAny(string(out), "\x1b\u202e\x07") {
+			t.Errorf("%q has the status %d, not %d, and does not print %s:\n%q", test.args, got, test.status,
+				test.says, out)
+		}
+	}
+}
+
+// The configuration file of the working directory starts no program; one that the user names does.
+func TestWorkingDirectorySetsNoPrograms(t *testing.T) {
+	t.Parallel()
+	for _, name := range programSettings {
+		dir := t.TempDir()
+		program := filepath.Join(dir, "program")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch "+dir+"/hit\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		config := filepath.Join(dir, defaultConfig)
+		if err := os.WriteFile(config, []byte(name+": "+program+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"bench", "-n", "1", "--duration", "100ms", "--no-progress"}
+		if name == "server-program" {
+			args = append(args, "--service", "redis")
+		}
+		hit := func() bool { _, err := os.Stat(filepath.Join(dir, "hit")); return err == nil }
+		cmd := orchestrator(t, dir, args...)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != usage || hit() ||
+			!strings.Contains(string(out), name+" names a program") {
+			t.Errorf("%s: status %d, and the program is started: %v:\n%s", name, cmd.ProcessState.ExitCode(),
+				hit(), out)
+		}
+		out, _ = orchestrator(t, dir, append(args, "--config", config)...).CombinedOutput()
+		if name != "server-program" && !hit() { // services has to be built
+			t.Errorf("%s: --config does not set it:\n%s", name, out)
+		}
+	}
+}
