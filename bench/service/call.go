@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -98,6 +99,7 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(d)
 	case "client":
+		runtime.GOMAXPROCS(1) // as the process of a node, whose environment it does not have
 		if p := pipeOf(in); p != nil {
 			in = p
 		}

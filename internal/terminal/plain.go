@@ -27,7 +27,7 @@ func Printable(text string) string {
 	return out.String()
 }
 
-// unprintable reports whether a character, or a byte that is none, is not printed as it is.
+// unprintable reports whether a character, or a byte outside any character, is not printed as it stands.
 func unprintable(r rune) bool {
 	return r == utf8.RuneError || r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
 }
@@ -102,8 +102,8 @@ func (p *Plain) Flush() {
 	p.rest = nil
 }
 
-// colour returns the length of the colour at the start of a text, 0 if there is none whole, and whether the
-// text is the beginning of one.
+// colour returns the length of the whole colour at the start of a text, or 0, and whether the text is the
+// beginning of a colour.
 func colour(text []byte) (begins bool, whole int) {
 	for _, c := range []string{Bold, Green, Red, Yellow, "0"} {
 		code := "\x1b[" + c + "m"
