@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/internal/english"
+	"turnstile/internal/proc"
 	"turnstile/internal/quickpipe"
 	"turnstile/internal/terminal"
 )
@@ -211,7 +212,7 @@ func (s *Service) checkEndpoint(endpoint string, v Values) error {
 
 // stand starts servers for a user at a terminal, prints their addresses, and ends them at an interrupt.
 func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "turnstile-servers-")
+	dir, err := proc.TempDir("servers")
 	if err != nil {
 		return err
 	}
