@@ -128,19 +128,19 @@ release: ## write dist/: an archive for linux/amd64 and linux/arm64 and SHA256SU
 # dist/sets/, with archives for a release. The same call goes on after an interruption. DRY=1 makes none.
 .PHONY: published
 published: services-lease ## make the sets of results/published/ again: make published [SETS=processes] [DRY=1]
-	@go run ./internal/published $(if $(DRY),-dry) $(if $(SETS),-sets $(SETS))
+	@go run ./internal/published $(if $(DRY),-dry) $(if $(SETS),-sets $(call quote,$(SETS)))
 
 KILLS = 200
 .PHONY: services-kills
 services-kills: services ## kill KILLS (200) processes of runs about services, and look at what is left of each run
 	@cd commands && go test -count=1 -timeout 2h -parallel 3 -run '^TestServiceKills$$' \
-		-service-kills $(KILLS)
+		-service-kills $(call quote,$(KILLS))
 
 .PHONY: image
 image: ## build the container image: docker run --rm turnstile bench --algo ricart -n 16
 	@rm -rf bin/image
 	@GOOS=linux go build -buildvcs=false -ldflags "$(stamp)" -o bin/image/ $(PROGRAMS)
-	@docker build -q -t $(IMAGE) .
+	@docker build -q -t $(call quote,$(IMAGE)) .
 
 # Runs over containers: HOSTS of them (4), with FAULTS=1 such whose networks the kernel can cut off. Other variables go
 # to the program, as for bench. compose.sh takes all down again, whatever happens.
@@ -150,8 +150,9 @@ compose-bench: ## bench over containers: make compose-bench ALGO=ricart N=32 HOS
 compose-elect: ## the same with elect
 compose-split-brain: ## the same with split-brain
 $(OVER_CONTAINERS): image
-	@HOSTS='$(or $(HOSTS),4)' FAULTS='$(FAULTS)' IMAGE='$(IMAGE)' RESULTS='$(RESULTS)' KEYS='$(KEYS)' sh ./compose.sh \
-		$(@:compose-%=%) $(if $(filter HOSTS,$(given)),,HOSTS=4) $(across) $(if $(filter %-elect,$@),$(election))
+	@HOSTS=$(call quote,$(or $(HOSTS),4)) FAULTS=$(call quote,$(FAULTS)) IMAGE=$(call quote,$(IMAGE)) \
+		RESULTS=$(call quote,$(RESULTS)) KEYS=$(call quote,$(KEYS)) sh ./compose.sh $(@:compose-%=%) \
+		$(if $(filter HOSTS,$(given)),,HOSTS=4) $(across) $(if $(filter %-elect,$@),$(election))
 across = $(foreach v,$(filter-out ARGS IMAGE KEYS RESULTS FAULTS GO% CGO_% CC RACE,$(given)),$(call \
 	quote,$(v)=$($(v)))) $(args)
 
@@ -181,8 +182,8 @@ space = $(subst ,, )
 
 .PHONY: race
 race: tools ## run the tests of packages that start no process with the race detector
-	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
-	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) --packages '$(plain)' -- $(RACE) -vet=off -short -timeout 30m)
+	@$(if $(RACE),,echo "SKIPPED: the race detector needs cgo and a C compiler" >&2)
+	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) --packages '$(plain)' -- $(call quote,$(RACE)) -vet=off -short -timeout 30m)
 
 # The packages whose tests have more than a short form.
 longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' --exclude-dir=services . | \
@@ -190,8 +191,8 @@ longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' --e
 
 .PHONY: test-all
 test-all: tools ## run all: with the race detector; the usual form (larger spaces, more seeds, storms); fuzz, compose, services
-	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
-	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) -- $(RACE) -vet=off -short -timeout 30m ./...)
+	@$(if $(RACE),,echo "SKIPPED: the race detector needs cgo and a C compiler" >&2)
+	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) -- $(call quote,$(RACE)) -vet=off -short -timeout 30m ./...)
 	@$(GOTEST) -- -vet=off -timeout 20m $(longer)
 	@$(MAKE) --no-print-directory fuzz
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory test-compose; else \
@@ -216,13 +217,13 @@ cover: ## print which share of each package's statements make test runs, child p
 # PAGE=docs/x.md measures one page, and ONLY=text the commands that contain the text. Digests go to docs/outputs.yaml.
 .PHONY: times
 times: build ## measure the durations and the output that README and docs state, and write them there [PAGE= ONLY=]
-	@go run ./internal/times -only '$(ONLY)' -page '$(PAGE)' README.md docs/*.md
+	@go run ./internal/times -only $(call quote,$(ONLY)) -page $(call quote,$(PAGE)) README.md docs/*.md
 
 # BASE: a commit. By instructions where perf counts them, else by CPU time.
 .PHONY: bench-self
 bench-self: ## compare what this tree costs with what an earlier commit did: make bench-self BASE=HEAD~1 [ONLY=Explore]
-	@test -n "$(BASE)" || { echo "which commit? make bench-self BASE=HEAD~1" >&2; exit 64; }
-	@go run ./internal/selfbench -base '$(BASE)' -only '$(ONLY)'
+	@test -n $(call quote,$(BASE)) || { echo "which commit? make bench-self BASE=HEAD~1" >&2; exit 64; }
+	@go run ./internal/selfbench -base $(call quote,$(BASE)) -only $(call quote,$(ONLY))
 
 .PHONY: additions
 additions: ## have one copy of the tree take one more algorithm, fault, check, figure, option, study, service and command
@@ -239,7 +240,7 @@ mutants: ## have checks and tests look for what is wrong with algorithms, or the
 .PHONY: storm
 storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 200 that are killed, 1,200 garbled ones
 	@cd commands && go test -count=1 -timeout 1h -parallel 4 -run '^TestStorm$$' \
-		-storm $(STORM_RUNS) -storm-seed $(STORM_SEED)
+		-storm $(call quote,$(STORM_RUNS)) -storm-seed $(call quote,$(STORM_SEED))
 	@cd commands && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKills|TestGarbled)'
 
 .PHONY: check
@@ -261,7 +262,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 	grep -r --include='*_test.go' '^func Fuzz' . | sed -E 's|/[^/]*:func (Fuzz[A-Za-z]*).*| \1|' | \
 		while read -r package target; do \
 			echo "fuzzing $$target of $$package"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package >"$$log" 2>&1 && \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(call quote,$(FUZZTIME)) $$package >"$$log" 2>&1 && \
 				{ cat "$$log"; continue; }; \
 			cat "$$log"; \
 			grep -A1 -e '^--- FAIL: ' "$$log" | tail -1 | grep -qx ' *context deadline exceeded' && \

@@ -56,7 +56,7 @@ func (a *app) newBarFrom(off bool, first time.Duration) *bar {
 		return &bar{lines: lines{out: a.stderr, began: time.Now(), next: time.Now().Add(first)}}
 	}
 	return &bar{to: progressbar.NewOptions(barSteps,
-		progressbar.OptionSetWriter(a.stderr),
+		progressbar.OptionSetWriter(terminal.Raw(a.stderr)),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
@@ -77,7 +77,7 @@ func (b *bar) show(done float64, text string) {
 		return
 	}
 	b.to.Set(min(int(done*barSteps), barSteps-1)) // a full bar would end
-	b.to.Describe(text)
+	b.to.Describe(terminal.Printable(text))
 }
 
 // due reports whether the bar may be drawn again: at most ten times a second.

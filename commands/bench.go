@@ -598,6 +598,7 @@ func programWords(add func(flag, text string), c nodes.Config) {
 		}
 		slices.Sort(with)
 		add("with", strings.Join(with, ","))
+		add(foreign.PassOption, c.Options[foreign.PassOption])
 		return
 	}
 	for _, flag := range foreignNames {

@@ -38,8 +38,9 @@ func brokerCommand() Command {
 			cmd.Flags().IntVar(&c.port, "port", 0, "TCP `port` on the loopback address (default any that is free)")
 			addPiped(cmd.Flags(), &c.piped)
 		},
-		Piped: &c.piped,
-		Run:   c.run,
+		Piped:  &c.piped,
+		Serves: true,
+		Run:    c.run,
 	}
 }
 

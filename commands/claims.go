@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"regexp"
 	"runtime"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"turnstile/docs"
 	"turnstile/internal/english"
+	"turnstile/internal/proc"
 	"turnstile/internal/suggest"
 	"turnstile/internal/terminal"
 	"turnstile/internal/yamlfile"
@@ -187,11 +187,11 @@ func (l *lectures) list(w io.Writer) {
 // runClaims makes the runs of claims, of as many claims at a time as there are processors. It prints the
 // claims in their order.
 func runClaims(ctx context.Context, a *app, chosen []*claim) error {
-	folder, err := os.MkdirTemp("", "turnstile-claims-")
+	folder, err := proc.TempDir("claims")
 	if err != nil {
 		return failure{fmt.Errorf("a folder for the runs: %w", err), check.Inconclusive.ExitCode()}
 	}
-	defer os.RemoveAll(folder)
+	defer proc.RemoveTemp(folder)
 	begun, count := time.Now(), map[check.Outcome]int{}
 	made, free := make([]chan func(), len(chosen)), make(chan bool, runtime.GOMAXPROCS(0))
 	for i, c := range chosen {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/internal/proc"
 	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
 	"turnstile/results"
 )
 
@@ -26,6 +28,8 @@ type Command struct {
 	Notes                bool                 // the command prints which flags a file or variable has set
 	Raw                  bool                 // words after the name are arguments, even if they look like flags
 	Piped                *bool                // a run has started the command; files and variables set no flags
+	Ends                 bool                 // once asked to end, it has to end or to remove what it has made
+	Serves               bool                 // it goes on until it is asked to end
 	Run                  runner
 	Below                []Command
 }
@@ -73,22 +77,44 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 		return cmd.Help()
 	}
 	if c.Raw || c.Piped != nil && *c.Piped {
+		if out, is := a.stdout.(*output); is { // lines for programs, such as records that begin with \x1e
+			out.Writer = terminal.Raw(out.Writer)
+		}
 		return c.Run(cmd.Context(), a)
 	}
-	s, err := settingsOf(cmd)
-	if err == nil && c.Instead != "" {
-		err = s.either(cmd, "json", c.Instead)
-	}
-	if err == nil && c.Check != nil {
-		err = c.Check(s)
-	}
+	var s settings
+	err := unlessAsked(cmd.Context(), func() (err error) {
+		s, err = settingsOf(cmd)
+		if err == nil && c.Instead != "" {
+			err = s.either(cmd, "json", c.Instead)
+		}
+		if err == nil && c.Check != nil {
+			err = c.Check(s)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	if c.Notes {
 		a.note(s)
 	}
-	return c.meant(c.Run(cmd.Context(), a), a.args)
+	return c.meant(c.do(cmd.Context(), a), a.args)
+}
+
+// do does the work of the command. Unless the command serves others, its status is not 0 once it is asked to
+// end.
+func (c *Command) do(ctx context.Context, a *app) (err error) {
+	if c.Ends || c.Serves {
+		proc.RemoveDead()
+		err = c.Run(ctx, a)
+	} else {
+		err = unlessAsked(ctx, func() error { return c.Run(ctx, a) })
+	}
+	if err == nil && a.status == 0 && ctx.Err() != nil && !c.Serves {
+		return errInterrupted
+	}
+	return err
 }
 
 // meant adds to an error the name of a subcommand, if the first argument may be a misspelling of it.

@@ -36,6 +36,7 @@ func Commands(table catalog.Table) []Command {
 	} {
 		for _, c := range group.of {
 			c.Group = group.name
+			c.Ends = c.Ends || group.name == makesRun || group.name == makesMany
 			all = append(all, c)
 		}
 	}

@@ -41,7 +41,8 @@ func controlCommand() Command {
 			cmd.Flags().StringVar(&c.Keys, "keys", "", "`folder` of keys")
 			cmd.Flags().StringVar(&c.Listen, "listen", "", "`address` and port to listen on (default 127.0.0.1:4222)")
 		},
-		Run: c.run,
+		Serves: true,
+		Run:    c.run,
 	}
 }
 

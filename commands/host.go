@@ -54,6 +54,7 @@ func joinCommand() Command {
 		Options: c.addTo,
 		Args:    atMostOne,
 		Piped:   &c.piped,
+		Serves:  true,
 		Run:     c.run,
 	}
 }
@@ -113,10 +114,12 @@ func (c *hostCall) run(ctx context.Context, a *app) error {
 		c.Programs[agent.NodeProgram] = []string{c.node}
 	}
 	var conn *nats.Conn
-	err := c.RunAs.Files(func() (err error) {
-		conn, err = access.Connect(a.args[0], c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
-			nats.MaxReconnects(-1))
-		return err
+	err := unlessAsked(ctx, func() error {
+		return c.RunAs.Files(func() (err error) {
+			conn, err = access.Connect(a.args[0], c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
+				nats.MaxReconnects(-1))
+			return err
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("joining the control plane: %w", err)

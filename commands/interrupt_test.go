@@ -3,14 +3,24 @@
 package commands
 
 import (
+	"archive/tar"
 	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/judge/check"
 )
 
 // interruptedVariable, if set, makes this test program wait for a signal that asks it to end, but not end.
@@ -82,6 +92,85 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != test.status ||
 			test.status == -1 && state.Signal() != test.second {
 			t.Errorf("%+v: it ends with %v", test, cmd.ProcessState)
+		}
+	}
+}
+
+// A command that only reads ends soon after the program was asked to end, whatever it does. A command that
+// has made something ends it first. The status of both is that of an interruption.
+func TestEndOfCommandsThatWereAskedToEnd(t *testing.T) {
+	forever := func(context.Context, *app) error { select {} }
+	untilAsked := func(ctx context.Context, _ *app) error { <-ctx.Done(); return nil }
+	for _, test := range []struct {
+		what string
+		Command
+		want error
+	}{
+		{"one that hears nothing", Command{Run: forever}, errInterrupted},
+		{"one that is done just then", Command{Run: untilAsked}, errInterrupted},
+		{"one that ends what it has made", Command{Run: untilAsked, Ends: true}, errInterrupted},
+		{"one that serves", Command{Run: untilAsked, Serves: true}, nil},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Millisecond, cancel)
+		if err := test.do(ctx, &app{}); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, not %v", test.what, err, test.want)
+		}
+	}
+	for _, c := range Commands(catalog.Table{}) {
+		for _, c := range append(c.Below, c) {
+			makes := c.Group == makesRun || c.Group == makesMany || c.Name == "rerun [RUN]" ||
+				c.Name == "publish SET"
+			if c.Ends != makes {
+				t.Errorf("%s: it ends what it has made: %v, not %v", c.Name, c.Ends, makes)
+			}
+		}
+	}
+}
+
+// An archive that was not read to its end is neither right nor wrong.
+func TestVerifyOfAnArchiveInterrupted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "set.tar.gz")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := gzip.NewWriter(file)
+	out := tar.NewWriter(packed)
+	out.WriteHeader(&tar.Header{Name: "set/SHA256SUMS", Mode: 0o644})
+	if err := errors.Join(out.Close(), packed.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := run(ctx, program{}, []string{"verify", path}, io.Discard, t.Output()); got != 2 {
+		t.Errorf("the status is %d, not 2", got)
+	}
+}
+
+// Joining a control plane that says nothing is interrupted like all else.
+func TestJoiningInterrupted(t *testing.T) {
+	t.Parallel()
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	for _, args := range [][]string{{"hosts", "join"}, {"hosts", "--control"}} {
+		cmd := orchestrator(t, t.TempDir(), append(args, "nats://token@"+mute.Addr().String())...)
+		cmd.Stderr = t.Output()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := mute.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+		conn.Close()
+		if got := cmd.ProcessState.ExitCode(); got != check.Inconclusive.ExitCode() {
+			t.Errorf("%v: the status is %d", args, got)
 		}
 	}
 }

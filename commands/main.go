@@ -19,6 +19,8 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/bench/cluster"
 	"turnstile/internal/input"
+	"turnstile/internal/proc"
+	"turnstile/internal/terminal"
 	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
 )
@@ -35,6 +37,7 @@ func Main(table catalog.Table, node []string) int {
 		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
 		return usage
 	}
+	defer proc.RemoveAllTemp()
 	return run(interruptible(), program{table, node}, os.Args[1:], os.Stdout, os.Stderr)
 }
 
@@ -91,10 +94,37 @@ func interruptible() context.Context {
 	return ctx
 }
 
+// hearing is how long a command may take after the program was asked to end, unless it ends what it made.
+const hearing = 500 * time.Millisecond
+
+// errInterrupted is the error of a command that was asked to end.
+var errInterrupted = failure{errors.New("interrupted"), check.Inconclusive.ExitCode()}
+
+// unlessAsked does something, and no longer waits for it once the program is asked to end: the program then
+// ends with it.
+func unlessAsked(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(hearing):
+		return errInterrupted
+	}
+}
+
 // run runs the command that args name, and returns its exit status.
 func run(ctx context.Context, p program, args []string, stdout, stderr io.Writer) int {
-	out := &output{Writer: stdout}
-	status := runTo(ctx, p, args, out, stderr)
+	shown, wrong := &terminal.Plain{To: stdout}, &terminal.Plain{To: stderr}
+	out := &output{Writer: shown}
+	status := runTo(ctx, p, args, out, wrong)
+	shown.Flush()
+	wrong.Flush()
 	if out.err == nil || errors.Is(out.err, syscall.EPIPE) { // a reader such as head may close the pipe
 		return status
 	}
@@ -138,6 +168,8 @@ func runTo(ctx context.Context, p program, args []string, stdout *output, stderr
 		return unwritten
 	case err == nil:
 		return a.status
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || !errors.As(err, &f)):
+		return check.Inconclusive.ExitCode()
 	case unavailable.Is(err):
 		return unreached
 	case errors.As(err, &f):

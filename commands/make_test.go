@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -184,6 +187,71 @@ func TestVariablesAreFlags(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s gives %q, not %q", args, got, want)
+		}
+	}
+}
+
+// Each recipe quotes the variables of its caller: no value runs a command. Programs are stand-ins that print
+// two words, so that recipes go on as far as they can.
+func TestRecipesQuoteVariables(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("SKIPPED: there is no make, so its recipes are not tested")
+	}
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err = errors.Join(err, os.WriteFile(path, []byte(text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("Makefile", string(makefile))
+	for _, name := range strings.Fields("awk cat chmod dirname docker env git go gofmt grep head make mkdir " +
+		"mktemp rm sed sh sort tail xargs") {
+		write("stand-ins/"+name, "#!/bin/sh\necho word Fuzz\n")
+	}
+	shell := write("shell", "#!/bin/sh\ncd "+dir+" && PATH="+dir+"/stand-ins && eval \"$2\"\n")
+	var targets []string
+	for _, m := range regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindAllStringSubmatch(string(makefile), -1) {
+		targets = append(targets, strings.Fields(m[1])...)
+	}
+	for _, list := range regexp.MustCompile(`(?m)^(?:COMMANDS|OVER_CONTAINERS) = ((?:.*\\\n)*.*)$`).
+		FindAllStringSubmatch(string(makefile), -1) {
+		targets = append(targets, strings.Fields(strings.ReplaceAll(list[1], "\\\n", " "))...)
+	}
+	variables := map[string]bool{"ALGO": true}
+	read := regexp.MustCompile(`\$\((?:or |if )?([A-Z_]+)[,)]`)
+	for _, m := range read.FindAllStringSubmatch(string(makefile), -1) {
+		variables[m[1]] = true
+	}
+	// These are commands and lists of words: to set them is to write a recipe.
+	for _, name := range strings.Fields("ARGS BUILD COMMANDS CURDIR GIT GOTEST MAKE MAKEFILE_LIST " +
+		"OVER_CONTAINERS PROCESSES PROGRAMS") {
+		delete(variables, name)
+	}
+	targets = slices.DeleteFunc(targets, func(target string) bool { return target[0] == '$' })
+	if !variables["ONLY"] || !slices.Contains(targets, "times") || !slices.Contains(targets, "sweep") {
+		t.Fatalf("the Makefile is not understood: variables %v, targets %v", variables, targets)
+	}
+	for _, value := range []string{"x;echo $@>>hit;x", "x';echo $@>>hit;'x", `x";echo $@>>hit;"x`,
+		"x`echo $@>>hit`x"} {
+		args := append([]string{"-k", "-f", "Makefile", "SHELL=" + shell}, targets...)
+		for name := range variables {
+			args = append(args, name+"="+value)
+		}
+		for _, without := range [][]string{nil, {"SHORT=", "RACE="}} {
+			cmd := exec.Command("make", append(args, without...)...)
+			cmd.Dir, cmd.Env = dir, append(cleanEnv(), "MAKEFLAGS=", "MAKELEVEL=0")
+			cmd.Run() // it fails, since programs are missing
+			if hit, err := os.ReadFile(filepath.Join(dir, "hit")); err == nil {
+				t.Errorf("a value %q is run by recipes of these targets:\n%s", value, hit)
+				os.Remove(filepath.Join(dir, "hit"))
+			}
 		}
 	}
 }

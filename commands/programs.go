@@ -3,6 +3,7 @@ package commands
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"turnstile/bench/runs"
 	"turnstile/internal/terminal"
@@ -34,6 +35,9 @@ func (p *program) nodeProgram() []string {
 func serviceProgram(name string) ([]string, error) {
 	if ownService(name) != nil {
 		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
+	}
+	if strings.ContainsRune(name, filepath.Separator) {
+		return nil, noService(name) // a path would name any program
 	}
 	programs := []string{"services-" + name, "services"}
 	if name == apart {

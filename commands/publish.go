@@ -41,6 +41,7 @@ func publishCommand(k known) Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRunOrSet,
+		Ends:     true,
 		Run:      onStored(&c.root, openVerifiable, c.run),
 	}
 }
@@ -70,6 +71,10 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 			return fmt.Errorf("%s exists: remove it, or name another folder with --to", path)
 		}
 	}
+	stop := context.AfterFunc(ctx, func() { // removing many files takes seconds
+		fmt.Fprintln(a.stderr, "orchestrator: interrupted: what was made is removed")
+	})
+	defer stop()
 	switch err := publish.Make(ctx, c.Table, set, to, c.histories); {
 	case err != nil && ctx.Err() != nil:
 		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}

@@ -69,7 +69,7 @@ func (c *reportCall) addTo(cmd *cobra.Command) {
 }
 
 // run writes the report of the set that the arguments name.
-func (c *reportCall) run(_ context.Context, a *app) error {
+func (c *reportCall) run(ctx context.Context, a *app) error {
 	args := a.args
 	set, err := reported(c, args)
 	if err != nil {
@@ -88,6 +88,9 @@ func (c *reportCall) run(_ context.Context, a *app) error {
 	}
 	if c.picture != "" {
 		return c.draw(a, p)
+	}
+	if ctx.Err() != nil {
+		return errInterrupted // it would end in the midst of writing
 	}
 	out := cmp.Or(c.out, set.Path)
 	if err == nil {

@@ -58,7 +58,8 @@ func rerunCommand(k known) Command {
 			c.nats = s.rank("nats")
 			return nil
 		},
-		Run: onStored(&c.setup.Results, results.Open, c.run),
+		Ends: true,
+		Run:  onStored(&c.setup.Results, results.Open, c.run),
 	}
 }
 

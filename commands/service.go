@@ -107,7 +107,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	if err := c.checkServiceOptions(s, foreign.OptionsOf(subject.Config)); err != nil {
 		return false, err
 	}
-	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
+	c.Spec, c.Config, c.Servers = subject.Spec, c.foreign.passTo(subject.Config), subject.Servers
 	if foreign.Silent(c.Config) { // clients send no messages here: a latency from a file is for other runs
 		if s.rank("latency") < s.rank(foreign.ServiceOption) {
 			c.Latency = chance.Distribution{}
@@ -177,10 +177,14 @@ func declarationOf(d *service.Description) (*foreign.Declaration, error) {
 }
 
 // foreignFlags are the flags of runs whose algorithm is a foreign program.
-type foreignFlags struct{ command, kinds, promises string }
+type foreignFlags struct {
+	command, kinds, promises string
+	pass                     []string
+}
 
 // foreignNames are the names of these flags, and of the options of the foreign row.
-var foreignNames = []string{foreign.CommandOption, foreign.KindsOption, foreign.PromisesOption}
+var foreignNames = []string{foreign.CommandOption, foreign.KindsOption, foreign.PromisesOption,
+	foreign.PassOption}
 
 func (x *foreignFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&x.command, foreign.CommandOption, "", "`command` of a program to run instead, at "+
@@ -189,6 +193,8 @@ func (x *foreignFlags) add(f *pflag.FlagSet) {
 		"they carry, as in token:token,reply:permit (default what it declares)")
 	f.StringVar(&x.promises, foreign.PromisesOption, "", "`promises` of that program, as in "+
 		"safe=no-loss+no-crash,fenced (default what it declares)")
+	f.StringSliceVar(&x.pass, foreign.PassOption, nil, "`names` of variables of the environment that the "+
+		"program or client gets beside PATH, HOME, LANG, TZ, TMPDIR and TURNSTILE_*")
 }
 
 // useForeign makes the run be about the program that --foreign names. Unless both --kinds and --promises are
@@ -196,6 +202,9 @@ func (x *foreignFlags) add(f *pflag.FlagSet) {
 func (c *benchCall) useForeign(s settings) (used bool, err error) {
 	x := &c.foreign
 	switch {
+	case x.pass != nil && x.command == "":
+		return false, errors.New("--pass is for a foreign program or the client of a service: add --foreign or " +
+			"--service")
 	case x.command == "" && (x.kinds != "" || x.promises != ""):
 		return false, errors.New("--kinds and --promises are for a foreign program: add --foreign")
 	case x.command == "":
@@ -216,9 +225,17 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 			"token or a permit: orchestrator bench --foreign runs it")
 	}
 	d.Elects = d.Elects || elects
-	c.Config = foreign.Config(c.Config, x.command, d)
+	c.Config = x.passTo(foreign.Config(c.Config, x.command, d))
 	c.Spec, err = foreign.Row(c.Config)
 	return true, err
+}
+
+// passTo adds to a configuration the variables that the program gets.
+func (x *foreignFlags) passTo(c nodes.Config) nodes.Config {
+	if x.pass == nil {
+		return c
+	}
+	return c.With(foreign.PassOption, strings.Join(x.pass, ","))
 }
 
 // declaration returns the declaration of the program. Flags replace parts of it.
@@ -230,7 +247,7 @@ func (x *foreignFlags) declaration(c *benchCall) (*foreign.Declaration, error) {
 	if c.Config.N < 1 {
 		return nil, (&nodes.Spec{Name: foreign.Name}).Validate(c.Config)
 	}
-	d, err := host.Declare(x.command, c.Config.N, c.Seed)
+	d, err := host.Declare(x.command, strings.Join(x.pass, ","), c.Config.N, c.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,15 @@ import (
 	"turnstile/internal/input"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
+	"turnstile/nodes/foreign"
 )
 
 // defaultConfig is the configuration file that is read if it is there.
 const defaultConfig = "turnstile.yaml"
+
+// programSettings are the flags that say which programs are started, and with what. The default configuration
+// file sets none, since a working directory may come from anybody.
+var programSettings = []string{foreign.CommandOption, foreign.PassOption, "node-program", "server-program"}
 
 const envPrefix = "TURNSTILE"
 
@@ -202,6 +207,9 @@ func readConfig(v *viper.Viper, known knownFlags) error {
 		switch {
 		case known[flag] == nil:
 			return unknownSetting(where, name, name, known, strings.ToLower)
+		case slices.Contains(programSettings, flag) && v.GetString("config") == "":
+			return fmt.Errorf("%s: %s is about programs: set it by --%s, by %s, or in a file that --config names",
+				where, name, flag, envName(flag))
 		case values[flag] != nil:
 			return fmt.Errorf("%s: %s is also there by another name: leave out one of the two", where, name)
 		case takesList(known[flag]) && isList(&node):

@@ -17,6 +17,7 @@ import (
 	"turnstile/bench/publish"
 	"turnstile/bench/runs"
 	"turnstile/internal/english"
+	"turnstile/internal/proc"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/report/text"
@@ -272,11 +273,11 @@ func (c *verifyCall) verifySet(ctx context.Context, a *app, set *results.Set) er
 func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) error {
 	folder := path
 	if strings.HasSuffix(path, results.ArchiveSuffix) {
-		dir, err := os.MkdirTemp("", "turnstile-verify-")
+		dir, err := proc.TempDir("verify")
 		if err != nil {
 			return failure{err, unwritten}
 		}
-		defer os.RemoveAll(dir)
+		defer proc.RemoveTemp(dir)
 		if err := publish.Unpack(ctx, path, dir); err != nil {
 			return failure{fmt.Errorf("%s cannot be unpacked: %w", path, err), check.Violated.ExitCode()}
 		}

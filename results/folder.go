@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -100,6 +102,8 @@ func CheckNames(root, name string) error {
 		return fmt.Errorf("%q cannot name a set or a run: it stands for the newest run", name)
 	case name == "" || name != filepath.Base(name) || strings.HasPrefix(name, "."):
 		return fmt.Errorf("%q cannot name a set or a run: write a name without / or a leading dot", name)
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(name):
+		return fmt.Errorf("%q cannot name a set or a run: write a name of characters that are printed", name)
 	}
 	return nil
 }

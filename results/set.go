@@ -2,6 +2,8 @@ package results
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -404,13 +406,13 @@ func readGrid(f *Folder, name string) (*grid, error) {
 
 // Joined returns a table of several runs as one table: the rows of one run after the other, with unchanged
 // cells except in the column run, which has the name of the folder. The table has each column that any of the
-// runs has. Without rows Joined returns nil.
-func Joined(name string, runs []*Folder) ([]byte, error) {
+// runs has. Without rows Joined returns nil. It gives up when the context ends.
+func Joined(ctx context.Context, name string, runs []*Folder) ([]byte, error) {
 	var all []*grid
 	var headers []string
 	for _, f := range runs {
 		g, err := readGrid(f, name)
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		if g != nil {
@@ -425,6 +427,9 @@ func Joined(name string, runs []*Folder) ([]byte, error) {
 	out := csv.NewWriter(&b)
 	out.Write(headers) // out keeps the first error; writing to memory does not fail
 	for _, g := range all {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		for _, line := range g.lines[1:] {
 			record := make([]string, len(headers))
 			for i, cell := range line {

@@ -77,6 +77,9 @@ func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histori
 		for _, pattern := range patterns {
 			names, _ := fs.Glob(os.DirFS(from), pattern) // all patterns are well-formed
 			for _, name := range names {
+				if failed != nil {
+					return
+				}
 				text, err := os.ReadFile(filepath.Join(from, name))
 				if filepath.Ext(name) == ".yaml" && private.Match(text) {
 					err = fmt.Errorf("%s has a credential, or a command with a path of this machine", below+name)
@@ -93,7 +96,7 @@ func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histori
 		}
 	}
 	for _, table := range results.SetTables {
-		text, _ := results.Joined(table, set.Runs) // Check names the run whose table cannot be read
+		text, _ := results.Joined(ctx, table, set.Runs) // Check names the run whose table cannot be read
 		add(table, text, nil)
 	}
 	addAll(set.Path, "", append(results.StudyTables, results.SetFile, "report.*", "report/*")...)
@@ -129,6 +132,9 @@ func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, err
 	}
 	set := cmp.Or(results.OpenSet(folder, "."), &results.Set{})
 	for _, run := range set.Runs {
+		if ctx.Err() != nil {
+			return a, ctx.Err()
+		}
 		var all []results.Difference
 		s, err := runs.ReadSummary(known, run)
 		if err == nil {
@@ -152,7 +158,7 @@ func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, err
 	}
 	for _, name := range results.SetTables {
 		stored, _ := os.ReadFile(filepath.Join(folder, name)) // most sets lack some of these tables
-		made, err := results.Joined(name, set.Runs)
+		made, err := results.Joined(ctx, name, set.Runs)
 		if err != nil {
 			a.differ(name, err.Error())
 		}

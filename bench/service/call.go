@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/internal/english"
+	"turnstile/internal/proc"
 	"turnstile/internal/quickpipe"
 	"turnstile/internal/terminal"
 )
@@ -98,6 +100,7 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(d)
 	case "client":
+		runtime.GOMAXPROCS(1) // as the process of a node, whose environment it does not have
 		if p := pipeOf(in); p != nil {
 			in = p
 		}
@@ -209,7 +212,7 @@ func (s *Service) checkEndpoint(endpoint string, v Values) error {
 
 // stand starts servers for a user at a terminal, prints their addresses, and ends them at an interrupt.
 func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "turnstile-servers-")
+	dir, err := proc.TempDir("servers")
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) 
 // Hold takes ports for the servers of a service on this machine. Start starts the servers. Their data is in a
 // temporary folder, which is removed after the servers have ended, even if this process is killed.
 func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
-	dir, err := os.MkdirTemp("", "turnstile-servers-")
+	dir, err := proc.TempDir("servers")
 	if err == nil {
 		err = os.Chmod(dir, 0o711) // the servers' user needs access
 	}
@@ -141,11 +141,11 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	}
 	r := &Running{dir: dir, name: p.Name}
 	if r.guard, err = proc.GuardFolder(dir); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, proc.RemoveTemp(dir))
 	}
 	if r.worker, err = cluster.StartWorker(on, "the process of the servers", p.args("up")); err != nil {
 		r.guard.Dismiss()
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, proc.RemoveTemp(dir))
 	}
 	r.worker.SetLimit(upLimit)
 	if err := r.worker.Ask(ctx, order{Hold: &holdOrder{p.Server, dir}}, &r.Held); err != nil {
@@ -192,7 +192,7 @@ func (r *Running) Close() error {
 	defer cancel()
 	r.worker.Ask(ctx, order{End: true}, nil) // if this fails, the servers end with the worker
 	r.worker.End()
-	err := os.RemoveAll(r.dir)
+	err := proc.RemoveTemp(r.dir)
 	for late := time.Now().Add(stopLimit); err != nil && time.Now().Before(late); err = os.RemoveAll(r.dir) {
 		time.Sleep(20 * time.Millisecond) // a process that is ending may still write to the folder
 	}

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/proc"
 )
 
 // An order is an order to a process that controls servers. Exactly one field is set.
@@ -185,7 +185,7 @@ func (u *controller) end() (err error) {
 		u.group = nil
 	}
 	if u.dir != "" {
-		err = errors.Join(err, os.RemoveAll(u.dir))
+		err = errors.Join(err, proc.RemoveTemp(u.dir))
 	}
 	return err
 }

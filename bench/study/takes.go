@@ -3,12 +3,12 @@ package study
 import (
 	"cmp"
 	"context"
-	"os"
 	"slices"
 	"time"
 
 	"turnstile/bench"
 	"turnstile/bench/runs"
+	"turnstile/internal/proc"
 	"turnstile/nodes/workload"
 )
 
@@ -80,11 +80,11 @@ func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []i
 		}
 	}
 	slices.SortFunc(tried, func(a, b int) int { return cmp.Compare(jobs[a].Config.N, jobs[b].Config.N) })
-	folder, err := os.MkdirTemp("", "turnstile-")
+	folder, err := proc.TempDir("tried")
 	if err != nil {
 		return Length{Unknown: sumOf(left)}
 	}
-	defer os.RemoveAll(folder)
+	defer proc.RemoveTemp(folder)
 	ctx, cancel := context.WithTimeout(ctx, trying)
 	defer cancel()
 	short := make([]*trialRun, len(jobs)) // nil for a job that is not tried

@@ -17,6 +17,7 @@ import (
 
 	"turnstile/internal/cgroup"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 )
 
 // A Launcher starts and supervises processes. It starts all from one thread that lives as long as this
@@ -49,6 +50,7 @@ type Command struct {
 	Name    string   // name of the process, for people
 	Program []string // the program and its arguments
 	Env     []string // variables in addition to the environment of this process
+	OnlyEnv bool     // the process gets no other variables
 	Input   []byte   // written to the standard input of the process, which stays open
 	// Stdin and Stdout are pipes of the caller, which keeps the other ends; nil: the launcher makes them, and
 	// the output of the process is standard output and error together.
@@ -109,7 +111,9 @@ func (l *Launcher) Start(c Command) (*Process, error) {
 	}
 	p := &Process{name: c.Name, own: !c.Shares, ended: make(chan struct{}), kills: l.kills}
 	p.cmd = exec.Command(c.Program[0], c.Program[1:]...)
-	p.cmd.Env = append(os.Environ(), c.Env...)
+	if p.cmd.Env = c.Env; !c.OnlyEnv {
+		p.cmd.Env = append(os.Environ(), c.Env...)
+	}
 	output, err := p.pipes(&c)
 	if err != nil {
 		return fail(err)
@@ -267,9 +271,16 @@ func (p *Process) Turns() uint32 { return p.turns.Load() }
 func (p *Process) Printed() string { return p.tail.String() }
 
 // Signal sends a signal to the process. SIGSTOP and SIGCONT go to its whole process group, if that is its
-// own. The error is os.ErrProcessDone if the process has ended.
+// own, and SIGKILL to all its descendants. The error is os.ErrProcessDone if the process has ended.
 func (p *Process) Signal(s syscall.Signal) error {
+	var below []int
+	if p.own && s == syscall.SIGKILL {
+		below = Descendants(p.Pid()) // those in sessions of their own are not in its group
+	}
 	err := p.cmd.Process.Signal(s)
+	for _, pid := range below {
+		syscall.Kill(pid, s)
+	}
 	if err == nil && p.own && (s == syscall.SIGSTOP || s == syscall.SIGCONT) {
 		syscall.Kill(-p.Pid(), s) // fails only if it has ended
 	}
@@ -322,10 +333,11 @@ func (t *tail) add(b []byte) {
 	}
 }
 
+// String returns the text with its control characters as \x1b, since it comes from outside.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(t.head) + string(t.rest)
+	return terminal.Printable(string(t.head) + string(t.rest))
 }
 
 // ending returns how the process has ended.

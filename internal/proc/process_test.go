@@ -51,6 +51,10 @@ func play(role string) int {
 			fmt.Println(err)
 		}
 		fmt.Println(child.Process.Pid)
+	case "temporary": // it makes a temporary folder, and waits to be killed
+		dir, err := TempDir("test")
+		fmt.Println(dir, err)
+		time.Sleep(time.Hour)
 	case "idle":
 		time.Sleep(time.Hour)
 	case "parent": // it starts a deaf child, tells its number, and waits to be killed

@@ -18,6 +18,7 @@ import (
 type Bridge interface {
 	nodes.Machine
 	Command() string // Command returns the command that starts the program.
+	Pass() string    // Pass returns the names of variables that the program gets, with commas between.
 	// Take returns the lines for the program since the last call, valid until the next input, and the error
 	// of the program that ends the run, if any.
 	Take() (lines []byte, wrong error)
@@ -42,6 +43,7 @@ func (b *Breach) Unwrap() error { return b.error }
 // A bridge is the common part of the machines of locks and electors.
 type bridge struct {
 	command string
+	pass    string // see Bridge.Pass
 	table   *kinds
 	fenced  bool
 	silent  bool // before the run neither the program nor the user has declared anything
@@ -78,6 +80,8 @@ type lock struct{ bridge }
 type elector struct{ bridge }
 
 func (b *bridge) Command() string { return b.command }
+
+func (b *bridge) Pass() string { return b.pass }
 
 func (b *bridge) Take() ([]byte, error) {
 	lines := b.out

@@ -23,6 +23,8 @@ const (
 	// ServiceOption names the service whose client the program is; the options of the service come beside it.
 	// The command that starts the client is not stored with a run: it is added where nodes are started.
 	ServiceOption = "service"
+	// PassOption names variables of the environment that the program gets beside the usual ones.
+	PassOption = "pass"
 )
 
 // Is reports whether a configuration names a foreign program or a service.
@@ -53,7 +55,8 @@ func OptionsOf(c nodes.Config) map[string]string {
 		return nil
 	}
 	own := maps.Clone(c.Options)
-	for _, name := range []string{ServiceOption, CommandOption, KindsOption, PromisesOption} {
+	for _, name := range []string{ServiceOption, CommandOption, KindsOption, PromisesOption,
+		PassOption} {
 		delete(own, name)
 	}
 	return own
@@ -86,11 +89,13 @@ func Row(c nodes.Config) (*row.Row, error) {
 				{Kind: again, Name: "again"}},
 			Options: []nodes.Option{{Name: CommandOption, Usage: "command that starts the program"},
 				{Name: KindsOption, Usage: "kinds of its messages"},
-				{Name: PromisesOption, Usage: "what it promises"}}}}}
+				{Name: PromisesOption, Usage: "what it promises"},
+				{Name: PassOption, Usage: "variables that it gets"}}}}}
 	if service := c.Options[ServiceOption]; service != "" {
 		r.ofService(service, c)
 	}
-	made := bridge{command: command, table: table, fenced: d.Fenced, next: initID, silent: d.silent()}
+	made := bridge{command: command, pass: c.Options[PassOption], table: table, fenced: d.Fenced, next: initID,
+		silent: d.silent()}
 	if d.Elects {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
 		r.New = func(nodes.Config) nodes.Machine { return &elector{made} }

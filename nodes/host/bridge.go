@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/internal/proc"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
@@ -44,9 +45,11 @@ func (h *host) openBridge() (err error) {
 		if !is {
 			continue
 		}
+		proc.Adopt(true)
 		b := &bridge{host: h, machine: machine, instance: int32(i)}
-		b.child, err = startChild(machine.Command(), foreign.Init{Node: h.config.Node, N: in.Config.N,
-			Seed: h.config.Seed, Incarnation: h.config.Incarnation, Service: h.config.Service}, false, h.wake)
+		b.child, err = startChild(machine.Command(), machine.Pass(), foreign.Init{Node: h.config.Node,
+			N: in.Config.N, Seed: h.config.Seed, Incarnation: h.config.Incarnation,
+			Service: h.config.Service}, false, h.wake)
 		if err != nil {
 			return err
 		}
@@ -84,6 +87,7 @@ func (b *bridge) measure() {
 func (b *bridge) close() {
 	if b != nil {
 		b.child.close()
+		proc.EndAdopted(nil)
 	}
 }
 

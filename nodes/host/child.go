@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,8 +58,9 @@ type child struct {
 	answered chan error    // gets the result of init, once
 }
 
-// startChild starts the program of a node, in its own process group if apart is set, and sends init.
-func startChild(command string, init foreign.Init, apart bool, wake func()) (*child, error) {
+// startChild starts the program of a node, in its own process group if apart is set, and sends init. pass
+// names the variables that its environment has beside the usual ones.
+func startChild(command, pass string, init foreign.Init, apart bool, wake func()) (*child, error) {
 	c := &child{id: init.Node, wake: wake, answered: make(chan error, 1)}
 	fail := func(err error) (*child, error) {
 		return nil, fmt.Errorf("starting %q: %w", command, err)
@@ -80,13 +82,24 @@ func startChild(command string, init foreign.Init, apart bool, wake func()) (*ch
 		return fail(err)
 	}
 	c.process, err = supervisor().Start(proc.Command{Name: "the program of " + foreign.NameOf(c.id),
-		Program: []string{"/bin/sh", "-c", "exec " + command}, Stdin: stdin, Stdout: stdout, Shares: !apart})
+		Program: []string{"/bin/sh", "-c", "exec " + command}, Env: environment(pass), OnlyEnv: true,
+		Stdin: stdin, Stdout: stdout, Shares: !apart})
 	if err != nil {
 		return fail(err)
 	}
 	go c.read(output)
 	c.tell(init.Line())
 	return c, nil
+}
+
+// environment returns the variables of this process that a program gets: what it needs to run, and each that
+// pass names. Credentials of the user are not for it.
+func environment(pass string) []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return !strings.HasPrefix(name, "TURNSTILE_") && !slices.Contains(strings.Split(pass, ","), name) &&
+			!slices.Contains([]string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}, name)
+	})
 }
 
 // supervisor starts the programs of nodes.
@@ -332,8 +345,12 @@ func (c *child) close() {
 
 // Declare starts a program for a moment, as n0 of a cluster, and returns its declaration. The error says why
 // it cannot be started, or what is wrong with its declaration. An orchestrator calls it before a run.
-func Declare(command string, n int, seed uint64) (*foreign.Declaration, error) {
-	c, err := startChild(command, foreign.Init{N: n, Seed: seed}, true, func() {})
+func Declare(command, pass string, n int, seed uint64) (*foreign.Declaration, error) {
+	before := proc.Descendants(os.Getpid())
+	proc.Adopt(true)
+	defer proc.Adopt(false)
+	defer func() { proc.EndAdopted(before) }()
+	c, err := startChild(command, pass, foreign.Init{N: n, Seed: seed}, true, func() {})
 	if err != nil {
 		return nil, err
 	}

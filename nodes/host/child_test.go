@@ -37,7 +37,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 				default:
 				}
 			}
-			c, err := startChild("sh -c '"+x.does+"'", foreign.Init{N: 2}, true, wake)
+			c, err := startChild("sh -c '"+x.does+"'", "", foreign.Init{N: 2}, true, wake)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 func TestChildrenDeclareFirst(t *testing.T) {
 	t.Parallel()
 	declares := `echo "{\"src\":\"n0\",\"dest\":\"c0\",\"body\":{\"type\":\"declare\",\"fenced\":true}}"; `
-	d, err := Declare("sh -c '"+declares+initOK+"cat >/dev/null'", 2, 1)
+	d, err := Declare("sh -c '"+declares+initOK+"cat >/dev/null'", "", 2, 1)
 	if err != nil || !d.Fenced {
 		t.Errorf("it has declared %+v: %v", d, err)
 	}
@@ -84,7 +84,7 @@ func TestChildrenDeclareFirst(t *testing.T) {
 func TestChildrenReadAll(t *testing.T) {
 	const lines = 20_000 // 640 KB
 	does := initOK + `read x; wc -l >&2; echo bad`
-	c, err := startChild("sh -c '"+does+"'", foreign.Init{N: 2}, true, func() {})
+	c, err := startChild("sh -c '"+does+"'", "", foreign.Init{N: 2}, true, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}

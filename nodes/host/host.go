@@ -125,10 +125,10 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 		}
 		defer h.asker.close()
 	}
+	defer func() { h.bridge.close() }()
 	if err := h.ready(); err != nil {
 		return err
 	}
-	defer h.bridge.close()
 	h.loop()
 	if h.err != nil {
 		h.log.State.Store(uint64(history.Failed))
