@@ -77,7 +77,7 @@ func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histori
 		for _, pattern := range patterns {
 			names, _ := fs.Glob(os.DirFS(from), pattern) // all patterns are well-formed
 			for _, name := range names {
-				text, err := os.ReadFile(filepath.Join(from, name))
+				text, err := input.ReadFile(filepath.Join(from, name), input.TableLimit)
 				if filepath.Ext(name) == ".yaml" && private.Match(text) {
 					err = fmt.Errorf("%s has a credential, or a command with a path of this machine", below+name)
 				}
@@ -151,7 +151,8 @@ func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, err
 		}
 	}
 	for _, name := range results.SetTables {
-		stored, _ := os.ReadFile(filepath.Join(folder, name)) // most sets lack some of these tables
+		// Most sets lack some of these tables.
+		stored, _ := input.ReadFile(filepath.Join(folder, name), input.TableLimit)
 		made, err := results.Joined(name, set.Runs)
 		if err != nil {
 			a.differ(name, err.Error())
