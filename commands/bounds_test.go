@@ -2,6 +2,8 @@ package commands
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -31,6 +33,27 @@ func TestNumbersAndNamesAreBounded(t *testing.T) {
 		status := run(t.Context(), program{}, strings.Fields(test.args), &out, &out)
 		if says := out.String(); status != usage || !strings.Contains(says, test.says) {
 			t.Errorf("%.60s: status %d, %.300s", test.args, status, says)
+		}
+	}
+}
+
+// That a picture would have too many nodes is told by run.yaml, before a history is read.
+func TestTooManyNodesAreToldBeforeReading(t *testing.T) {
+	dir := simulatedRun(t, "--algo ricart -n 61 --entries 61")
+	if err := os.WriteFile(filepath.Join(dir, "history-1.zst"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"":              "61 nodes are too many for a readable picture, which has at most 60",
+		"--nodes 0-60":  "61 nodes are too many",
+		"--nodes 60-61": "--nodes: ",
+		"--nodes 0-2":   "history-1.zst",
+	} {
+		var out bytes.Buffer
+		call := append([]string{"runs", "diagram", dir}, strings.Fields(args)...)
+		status := run(t.Context(), program{}, call, &out, &out)
+		if status == 0 || !strings.Contains(out.String(), says) {
+			t.Errorf("%s: status %d, %s", args, status, &out)
 		}
 	}
 }
