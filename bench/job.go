@@ -249,6 +249,16 @@ func (j *Job) FaultsAsked(number int, seed uint64) ([]chaos.Fault, error) {
 	return chaos.Resolve(j.Faults, j.Scene(), seed)
 }
 
+// tooManyTrials is the error of more trials than a run may have. It says what they would take.
+func tooManyTrials(o *Options) error {
+	takes := fmt.Sprintf("%.3g entries", float64(o.Trials)*float64(o.Entries))
+	if o.Duration > 0 {
+		takes = fmt.Sprintf("%.3g hours", float64(o.Trials)*o.Duration.Hours())
+	}
+	return fmt.Errorf("%d trials take %s in all: a run has at most %d trials", o.Trials, takes,
+		option.MostTrials)
+}
+
 // resolvable returns an error if the faults of some trial cannot be resolved.
 func (j *Job) resolvable() error {
 	_, err := j.FaultsAsked(0, 1) // no trial has number 0: these are the faults of the plan
@@ -268,10 +278,10 @@ func (j *Job) check() error {
 		return err
 	}
 	switch {
-	case o.Config.N > option.MostNodes:
-		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, option.MostNodes)
 	case o.Trials < 1:
 		return fmt.Errorf("%d trials: a run takes at least one", o.Trials)
+	case o.Trials > option.MostTrials:
+		return tooManyTrials(o)
 	case o.Patience > 24*time.Hour:
 		return fmt.Errorf("a patience of %v: at most 24h", o.Patience)
 	case o.Patience <= 0:

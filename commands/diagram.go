@@ -20,6 +20,7 @@ import (
 	"turnstile/judge/spacetime"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 	"turnstile/report/diagram"
 	"turnstile/results"
@@ -213,7 +214,7 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 	if v := played.Violation; v != nil {
 		title = schedule.Spec.Name + ": " + v.Says
 	}
-	return c.draw(title, true, nil, func(w section.Window) (*spacetime.Extract, error) {
+	return c.draw(title, played.Stack, true, nil, func(w section.Window) (*spacetime.Extract, error) {
 		fold := spacetime.New(played.History.Header(), played.Stack, w)
 		played.History.Run(fold)
 		return &fold.Extract, nil
@@ -252,7 +253,7 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 		}
 		return diagram.Waits(stalled, "Waits: "+title)
 	}
-	return c.draw(title, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
+	return c.draw(title, past.Stack, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
 		x, err := past.Extract(ctx, w, true)
 		if err != nil {
 			err = failure{err, check.Inconclusive.ExitCode()}
@@ -261,9 +262,20 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 	})
 }
 
-// draw draws the window that the flags ask for. extract returns the events in a window.
-func (c *diagramCall) draw(title string, steps bool, fault func(uint32) string,
+// draw draws the window that the flags ask for. extract returns the events in a window. Nodes that do not
+// exist, or are too many, are told before any event is read.
+func (c *diagramCall) draw(title string, stack *row.Stack, steps bool, fault func(uint32) string,
 	extract func(section.Window) (*spacetime.Extract, error)) (string, error) {
+	if err := c.nodes.Check(stack.Total()); err != nil {
+		return "", fmt.Errorf("--nodes: %w", err)
+	}
+	count := len(c.nodes)
+	if c.nodes == nil {
+		count = stack.Total()
+	}
+	if err := diagram.CheckNodes(count); err != nil {
+		return "", err
+	}
 	window := c.window()
 	if c.around != "" {
 		window = section.Window{To: math.MaxInt64}
@@ -271,9 +283,6 @@ func (c *diagramCall) draw(title string, steps bool, fault func(uint32) string,
 	x, err := extract(window)
 	if err != nil {
 		return "", err
-	}
-	if err := c.nodes.Check(x.Stack.Total()); err != nil {
-		return "", fmt.Errorf("--nodes: %w", err)
 	}
 	if c.around != "" {
 		if x.First == nil {

@@ -82,9 +82,6 @@ type sweepCall struct {
 	refused map[string][]string // configurations that cannot be run, by the reason
 }
 
-// mostRuns is how many runs a sweep has at most.
-const mostRuns = 100_000
-
 // longSweep is how long a sweep may take without --any-length.
 const longSweep = 24 * time.Hour
 
@@ -155,9 +152,9 @@ func (c *sweepCall) resolve(args []string) error {
 	if err := c.resolveOwn(g); err != nil {
 		return err
 	}
-	if count := g.count() * float64(c.Trials); count > mostRuns {
+	if count := g.count() * float64(c.Trials); count > option.MostTrials {
 		return fmt.Errorf("these lists and trials make %.0f runs, more than the %d of a sweep: give fewer values, "+
-			"fewer trials, or several sweeps of one --set", count, mostRuns)
+			"fewer trials, or several sweeps of one --set", count, option.MostTrials)
 	}
 	cells, err := g.cells()
 	if err == nil {

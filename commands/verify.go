@@ -279,7 +279,11 @@ func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) e
 		}
 		defer proc.RemoveTemp(dir)
 		if err := publish.Unpack(ctx, path, dir); err != nil {
-			return failure{fmt.Errorf("%s cannot be unpacked: %w", path, err), check.Violated.ExitCode()}
+			outcome := check.Violated
+			if ctx.Err() != nil || errors.Is(err, publish.ErrByHand) {
+				outcome = check.Inconclusive
+			}
+			return failure{fmt.Errorf("%s cannot be unpacked: %w", path, err), outcome.ExitCode()}
 		}
 		folder = dir
 	}

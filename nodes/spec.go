@@ -174,12 +174,17 @@ func (n Assumption) Broken(known bool) string {
 	return "the algorithm assumes " + assumed[0] + ", and " + happened
 }
 
+// MostNodes is the maximum number of nodes of a run.
+const MostNodes = 1 << 20
+
 // Validate returns an error if the algorithm refuses a configuration. The error says why, and what would be
 // right.
 func (s *Spec) Validate(c Config) error {
 	switch {
 	case c.N < 1:
 		return fmt.Errorf("%d nodes: it takes at least one", c.N)
+	case c.N > MostNodes:
+		return fmt.Errorf("%d nodes: a run takes at most %d", c.N, MostNodes)
 	case s.checkUnits(c) != nil:
 		return s.checkUnits(c)
 	case c.Fenced && !s.Fenced:

@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/internal/disk"
+	"turnstile/internal/input"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes/history"
 )
@@ -216,7 +217,7 @@ func (f *Folder) Rows(options ...string) ([]Row, error) {
 
 // Header returns the names of the columns of a stored table.
 func (f *Folder) Header(name string) ([]string, error) {
-	text, err := os.ReadFile(f.File(name))
+	text, err := input.ReadFile(f.File(name), input.TableLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
@@ -264,7 +265,7 @@ func (f *Folder) Beliefs() ([]BeliefRow, error) {
 }
 
 func readRows[T any](path string, options ...string) ([]T, error) {
-	file, err := os.Open(path)
+	file, err := input.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
@@ -298,7 +299,7 @@ func (f *Folder) ReadVerdicts(v any) error { return f.readYAML(VerdictFile, v) }
 
 func (f *Folder) readYAML(name string, v any) error {
 	path := f.File(name)
-	b, err := os.ReadFile(path)
+	b, err := input.ReadFile(path, input.RecordLimit)
 	if err != nil {
 		return fmt.Errorf("reading results: %w", err)
 	}

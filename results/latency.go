@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"turnstile/internal/input"
 	"turnstile/judge/measure"
 )
 
@@ -110,7 +110,7 @@ const logLegend = `"StartTimestamp"`
 
 // ReadLatencies reads latency.hlog. It returns, by tag, the merged histograms of all trials.
 func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
-	text, err := os.ReadFile(f.File(LatencyLog))
+	text, err := input.ReadFile(f.File(LatencyLog), input.TableLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
@@ -133,7 +133,7 @@ func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
 
 // ReadTrialLatencies reads latency.hlog. It returns the histograms of each trial, by its number and by tag.
 func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogram, error) {
-	text, err := os.ReadFile(f.File(LatencyLog))
+	text, err := input.ReadFile(f.File(LatencyLog), input.TableLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}

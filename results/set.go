@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/input"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 )
@@ -92,7 +93,7 @@ func AddMaking(root, set string, m Making) error {
 // Makings returns the commands that made the runs of a set; nil if there is no record.
 func Makings(root, set string) ([]Making, error) {
 	path := filepath.Join(root, set, SetFile)
-	b, err := os.ReadFile(path)
+	b, err := input.ReadFile(path, input.RecordLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -278,7 +279,7 @@ func CheckUnpublished(root, set string) error {
 	case err == nil && filepath.Base(full) == PublishedDir && exists(full):
 		return fmt.Errorf("%s has published sets alone: name another folder with --results", root)
 	}
-	readme, _ := os.ReadFile(filepath.Join(path, ReadmeFile))
+	readme, _ := input.ReadFile(filepath.Join(path, ReadmeFile), input.Limit)
 	if !IsPublished(path) && !exists(path+ArchiveSuffix) && !strings.Contains(string(readme), ReadmeBegins) {
 		return nil
 	}
@@ -385,7 +386,7 @@ type grid struct {
 
 // readGrid reads a table of a run without interpreting its columns; nil: the run has no such table.
 func readGrid(f *Folder, name string) (*grid, error) {
-	text, err := os.ReadFile(f.File(name))
+	text, err := input.ReadFile(f.File(name), input.TableLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

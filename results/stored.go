@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+
+	"turnstile/internal/input"
 )
 
 // A Table is a file that a run makes from its record and its histories, and that can be made from them again.
@@ -79,7 +80,7 @@ func digestOf(b []byte) string { return fmt.Sprintf("%08x", checksum(b)) }
 
 // Digest returns the digest of a file in the folder; "" if the file is missing.
 func (f *Folder) Digest(name string) (string, error) {
-	b, err := os.ReadFile(f.File(name))
+	b, err := input.ReadFile(f.File(name), input.TableLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
@@ -94,7 +95,7 @@ func (f *Folder) Digest(name string) (string, error) {
 // empty, says that the file was changed but has the same content, or that it was not compared.
 func (f *Folder) Compare(t Table, digest string, unjudged []int) (differences []Difference, remark string) {
 	whole := func(what string) []Difference { return []Difference{{File: t.Name, What: what}} }
-	stored, err := os.ReadFile(f.File(t.Name))
+	stored, err := input.ReadFile(f.File(t.Name), input.TableLimit)
 	switch missing := errors.Is(err, fs.ErrNotExist); {
 	case t.None && missing:
 		return nil, ""

@@ -69,8 +69,8 @@ type Run struct {
 // NoDetector is the value of Run.Detector if no detector is to run, though the algorithm listens to one.
 const NoDetector = "none"
 
-// MostNodes is the maximum number of nodes of a run.
-const MostNodes = 1 << 20
+// MostTrials is the maximum number of trials of a run, and of runs of a sweep.
+const MostTrials = 100_000
 
 // Where the clients' shared resource is kept: see Run.Resource.
 const (
@@ -176,7 +176,7 @@ func (o *Run) Detects() bool { return o.Detector != "" && o.Detector != NoDetect
 // Delays returns the delays of the run without faults. Longer delays than any timeout could cover are cut
 // off, so that no formula overflows.
 func (o *Run) Delays() nodes.Delays {
-	most := math.MaxInt64 / time.Duration(64*min(max(1, o.Config.N), MostNodes))
+	most := math.MaxInt64 / time.Duration(64*min(max(1, o.Config.N), nodes.MostNodes))
 	return nodes.Delays{Message: min(o.Longest(), most), Waits: min(o.waits(), most),
 		Hold:  min(o.Workload.Hold.Longest(), most),
 		Alone: o.Alone()}

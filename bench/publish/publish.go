@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -80,7 +81,7 @@ func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histori
 				if failed != nil {
 					return
 				}
-				text, err := os.ReadFile(filepath.Join(from, name))
+				text, err := input.ReadFile(filepath.Join(from, name), input.TableLimit)
 				if filepath.Ext(name) == ".yaml" && private.Match(text) {
 					err = fmt.Errorf("%s has a credential, or a command with a path of this machine", below+name)
 				}
@@ -157,7 +158,8 @@ func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, err
 		}
 	}
 	for _, name := range results.SetTables {
-		stored, _ := os.ReadFile(filepath.Join(folder, name)) // most sets lack some of these tables
+		// Most sets lack some of these tables.
+		stored, _ := input.ReadFile(filepath.Join(folder, name), input.TableLimit)
 		made, err := results.Joined(ctx, name, set.Runs)
 		if err != nil {
 			a.differ(name, err.Error())
@@ -169,16 +171,12 @@ func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, err
 
 // sums compares the files below a folder with SHA256SUMS.
 func (a *Audit) sums(ctx context.Context, folder string) error {
-	files, want := os.DirFS(folder), map[string]string{}
 	list, err := input.Read(filepath.Join(folder, results.SumsFile))
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(string(list)) {
-		sum, file, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
-		want[file] = sum
-	}
-	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+	want := digests(list)
+	err = fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path == results.SumsFile {
 			return cmp.Or(err, ctx.Err())
 		}
@@ -186,8 +184,8 @@ func (a *Audit) sums(ctx context.Context, folder string) error {
 			a.differ(path, "it is neither a file nor a folder")
 			return nil
 		}
-		text, err := fs.ReadFile(files, path)
-		if want[path] != fmt.Sprintf("%x", sha256.Sum256(text)) {
+		sum, err := digest(ctx, filepath.Join(folder, path))
+		if want[path] != sum {
 			a.differ(path, "it was changed or added: "+results.SumsFile+" has no such digest")
 		}
 		delete(want, path)
@@ -199,19 +197,91 @@ func (a *Audit) sums(ctx context.Context, folder string) error {
 	return err
 }
 
-// Unpack unpacks the set in an archive into an empty folder. It refuses links, paths that lead out of the
-// folder, and files that are larger than the free disk space.
+// digest returns the SHA-256 of a file.
+func digest(ctx context.Context, path string) (string, error) {
+	file, err := input.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, &bounded{ctx, file, math.MaxInt64})
+	return fmt.Sprintf("%x", sum.Sum(nil)), err
+}
+
+// Limits of an archive that is unpacked. A larger one is unpacked by hand, and its folder is verified.
+const (
+	mostFiles  = 10_000
+	mostTimes  = 100     // the size of the unpacked archive, in sizes of the archive
+	alwaysRead = 1 << 20 // however small the archive is
+)
+
+// ErrByHand ends the errors about an archive that is larger than is unpacked here.
+var ErrByHand = errors.New("unpack it by hand, and name its folder")
+
+// Unpack unpacks the set in an archive into an empty folder. It reads SHA256SUMS first, and then unpacks the
+// files that are listed there. It refuses others, links, paths that lead out of the folder, and files that
+// are larger than the free disk space.
 func Unpack(ctx context.Context, archive, to string) error {
 	file, err := input.Open(archive)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	packed, err := gzip.NewReader(file)
+	listed := map[string]string{}
+	err = entries(ctx, file, func(name string, h *tar.Header, in io.Reader) error {
+		if name != results.SumsFile {
+			return nil
+		}
+		if h.Size > input.Limit {
+			return fmt.Errorf("%s has %d bytes: %w", name, h.Size, ErrByHand)
+		}
+		list, err := io.ReadAll(in)
+		listed = digests(list)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	free, known := disk.Free(to)
+	return entries(ctx, file, func(name string, h *tar.Header, in io.Reader) error {
+		switch {
+		case listed[name] == "" && name != results.SumsFile:
+			return fmt.Errorf("%q was added: %s does not list it", name, results.SumsFile)
+		case known && uint64(h.Size) > free:
+			return fmt.Errorf("%.80q has %d bytes, more than the disk has left: %w", name, h.Size, ErrByHand)
+		}
+		free -= uint64(h.Size)
+		return writeFrom(filepath.Join(to, name), in)
+	})
+}
+
+// digests returns the digests of files by their names, as SHA256SUMS lists them.
+func digests(list []byte) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(string(list)) {
+		sum, file, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		all[file] = sum
+	}
+	return all
+}
+
+// entries calls each for the files of an archive, with their names below its only top folder.
+func entries(ctx context.Context, archive *os.File, each func(string, *tar.Header, io.Reader) error) error {
+	info, err := archive.Stat()
+	if err == nil {
+		_, err = archive.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return err
+	}
+	unzipped, err := gzip.NewReader(archive)
 	if err != nil {
 		return fmt.Errorf("it is not a .tar.gz: %w", err)
 	}
-	free, known := disk.Free(to)
+	most := max(alwaysRead, mostTimes*info.Size())
+	packed := &bounded{ctx, unzipped, most}
+	files := 0
 	for in := tar.NewReader(packed); ; {
 		h, err := in.Next()
 		switch {
@@ -222,16 +292,49 @@ func Unpack(ctx context.Context, archive, to string) error {
 			return err
 		case h.Typeflag == tar.TypeDir:
 			continue
-		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name):
-			return fmt.Errorf("%q is not a file inside the archive: the archive is refused", h.Name)
-		case h.Size > 1<<30 || known && uint64(h.Size) > free:
-			return fmt.Errorf("%q has %d bytes, more than is unpacked here: unpack it by hand", h.Name, h.Size)
 		}
-		free -= uint64(h.Size)
-		_, below, _ := strings.Cut(filepath.Clean(h.Name), "/") // removes the name of the archive's only top folder
-		text, err := io.ReadAll(in)
-		if err := cmp.Or(err, ctx.Err(), write(filepath.Join(to, below), text)); err != nil {
+		_, below, _ := strings.Cut(filepath.Clean(h.Name), "/")
+		switch files++; {
+		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) || below == "":
+			return fmt.Errorf("%.80q is not a file inside the archive's folder: the archive is refused", h.Name)
+		case h.Size > most:
+			return fmt.Errorf("%.80q has %d bytes, more than is unpacked here: %w", h.Name, h.Size, ErrByHand)
+		case files > mostFiles:
+			return fmt.Errorf("it has more than %d files: %w", mostFiles, ErrByHand)
+		}
+		if err := each(below, h, in); err != nil {
 			return err
 		}
 	}
+}
+
+// bounded reads until the context ends, and at most so many bytes.
+type bounded struct {
+	ctx  context.Context
+	in   io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := b.in.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("it is more than %d times as large unpacked: %w", mostTimes, ErrByHand)
+	}
+	return n, err
+}
+
+// writeFrom makes a file, and the folders above it, with what is left to read.
+func writeFrom(path string, in io.Reader) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, in)
+	return cmp.Or(err, file.Close())
 }

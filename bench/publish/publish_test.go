@@ -7,10 +7,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -330,7 +332,7 @@ func TestArchives(t *testing.T) {
 		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "not a file inside"},
 		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "not a file inside"},
 		"device":    {tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}, "not a file inside the archive"},
-		"no folder": {tar.Header{Typeflag: tar.TypeReg, Name: "b"}, "is a directory"},
+		"no folder": {tar.Header{Typeflag: tar.TypeReg, Name: "b"}, "not a file inside the archive"},
 		"huge":      {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 1 << 60}, "unpack it by hand"},
 		"cut off":   {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 9}, "unexpected EOF"},
 	} {
@@ -348,6 +350,11 @@ func TestArchives(t *testing.T) {
 	}
 	archive := published(t, false) + results.ArchiveSuffix
 	text := read(t, archive)
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Unpack(interrupted, archive, t.TempDir()); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
 	for _, at := range []int{len(text) / 3, len(text) / 2, len(text) - 6} {
 		changed, to := []byte(text), t.TempDir()
 		changed[at] ^= 0x10
@@ -355,5 +362,62 @@ func TestArchives(t *testing.T) {
 		if err := Unpack(t.Context(), archive, to); err == nil && len(differences(t, to)) == 0 {
 			t.Errorf("byte %d was changed, and nothing is said", at)
 		}
+	}
+}
+
+// An archive that is small and large unpacked, or has a file that it does not list, is refused before it
+// takes memory or disk.
+func TestArchivesAreBounded(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for says, fill := range map[string]func(*tar.Writer){
+		"times as large unpacked": func(w *tar.Writer) {
+			for i := range 300 {
+				add(t, w, fmt.Sprintf("lan/%d", i), 1<<20)
+			}
+		},
+		"more than is unpacked here": func(w *tar.Writer) { add(t, w, "lan/a", 300<<20) },
+		"more than 10000 files": func(w *tar.Writer) {
+			for i := range 10_001 {
+				add(t, w, fmt.Sprintf("lan/%d", i), 0)
+			}
+		},
+		"SHA256SUMS does not list it": func(w *tar.Writer) { add(t, w, "lan/a", 1) },
+	} {
+		path, to := filepath.Join(t.TempDir(), "lan.tar.gz"), t.TempDir()
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := gzip.NewWriter(file)
+		w := tar.NewWriter(packed)
+		fill(w)
+		if err := errors.Join(w.Close(), packed.Close(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := Unpack(t.Context(), path, to); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("nothing says %q: %v", says, err)
+		}
+		if left, _ := os.ReadDir(to); len(left) > 0 {
+			t.Errorf("%s: %d files were unpacked", says, len(left))
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 100<<20 {
+		t.Errorf("it takes %d MB", took>>20)
+	}
+}
+
+var zeros [1 << 20]byte
+
+// add adds a file of zeros to an archive.
+func add(t *testing.T, w *tar.Writer, name string, size int64) {
+	t.Helper()
+	err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644})
+	for block := zeros[:]; err == nil && size > 0; size -= int64(len(block)) {
+		_, err = w.Write(block[:min(size, int64(len(block)))])
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

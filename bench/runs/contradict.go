@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/input"
 	"turnstile/judge/measure"
 	"turnstile/results"
 )
@@ -51,7 +51,7 @@ func (s *Summary) Contradictions() ([]results.Difference, error) {
 		c.groups(i)
 		c.verdict(i)
 	}
-	text, err := os.ReadFile(s.Folder.File("verdict.txt"))
+	text, err := input.ReadFile(s.Folder.File("verdict.txt"), input.TableLimit)
 	for i := range s.Rows {
 		line := s.verdictLine(i)
 		if err == nil && !bytes.Contains(append([]byte("\n"), text...), []byte("\n"+line)) {

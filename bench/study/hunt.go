@@ -23,6 +23,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/ddmin"
 	"turnstile/internal/figure"
+	"turnstile/internal/input"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -419,7 +420,7 @@ func (h *Hunt) path() string { return filepath.Join(h.Setup.Results, h.Setup.Set
 // read reads the journal, if it exists. It ignores an incomplete last line.
 func (h *Hunt) read() error {
 	h.Done = map[int]*Hunted{}
-	text, err := os.ReadFile(h.path())
+	text, err := input.ReadFile(h.path(), input.TableLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -455,7 +456,7 @@ func (h *Hunt) open() (err error) {
 	if err = os.MkdirAll(filepath.Dir(h.path()), 0o755); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(h.path())
+	text, err := input.ReadFile(h.path(), input.TableLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/hosts/netcut"
+	"turnstile/internal/input"
 	"turnstile/internal/jsonseq"
 	"turnstile/internal/proc"
 	"turnstile/nodes/history"
@@ -392,7 +393,7 @@ func (s *session) probe(path string) (reply, error) {
 		return reply{}, s.agent.refuse(&order{Do: doProbe}, "%.80q is no file of the run %s in %s", path, s.run,
 			SharedMemory)
 	}
-	b, err := os.ReadFile(path)
+	b, err := input.ReadFile(path, input.Limit)
 	return reply{Text: b}, err
 }
 
@@ -572,7 +573,7 @@ func filesIn(folder string) (files []File, err error) {
 
 // digest returns a file's size and digest.
 func digest(folder, name string) (File, error) {
-	file, err := os.Open(filepath.Join(folder, name))
+	file, err := input.Open(filepath.Join(folder, name))
 	if err != nil {
 		return File{}, err
 	}
@@ -596,7 +597,7 @@ func (s *session) piece(o *order) (reply, error) {
 	if !isLog(o.File) {
 		return reply{}, s.agent.refuse(o, "%.40q is not a log", o.File)
 	}
-	file, err := os.Open(filepath.Join(s.trial(), o.File))
+	file, err := input.Open(filepath.Join(s.trial(), o.File))
 	if err != nil {
 		return reply{}, err
 	}

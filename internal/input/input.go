@@ -1,8 +1,9 @@
-// Package input reads the files that users name: regular files, and standard input. It refuses the path of a
-// pipe or a device, since that may block or never end.
+// Package input reads every file that a user or a stranger can put there: regular files up to a limit, and
+// standard input. It refuses the path of a pipe or a device, since that may block or never end.
 package input
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +11,15 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
-// Limit is the size up to which files are read. Files that people write are far smaller.
-const Limit = 16 << 20
+// Limits are the sizes up to which the kinds of files are read. Real files are far smaller.
+const (
+	Limit       = 16 << 20  // files that people write, and standard input
+	RecordLimit = 256 << 20 // records of a run or a set, such as run.yaml
+	TableLimit  = 1 << 30   // tables, and the other files of a run or a set that are read as a whole
+)
 
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
@@ -34,12 +40,18 @@ func Name(path string) string {
 
 // Open opens a regular file. It never blocks on other files.
 func Open(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, _, err := open(path, "only regular files are read")
+	return file, err
+}
+
+// open opens a regular file, and returns its size. Errors about other files end with a hint.
+func open(path, hint string) (*os.File, int64, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
 	if errors.Is(err, syscall.ENXIO) { // a socket
-		return nil, notRegular(path)
+		return nil, 0, notRegular(path, hint)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	info, err := file.Stat()
 	switch {
@@ -47,13 +59,15 @@ func Open(path string) (*os.File, error) {
 	case info.IsDir():
 		err = noFile(path + " is a folder: name a file")
 	case !info.Mode().IsRegular():
-		err = notRegular(path)
+		err = notRegular(path, hint)
+	case info.Size() == 0 && file.SetReadDeadline(time.Time{}) == nil: // it can block, as no file of a disk can
+		err = noFile(path + " is a file of the kernel, without a size: " + hint)
 	}
 	if err != nil {
 		file.Close()
-		return nil, err
+		return nil, 0, err
 	}
-	return file, nil
+	return file, info.Size(), nil
 }
 
 // A noFile is an ErrNoFile with a text.
@@ -63,9 +77,23 @@ func (n noFile) Error() string { return string(n) }
 
 func (noFile) Is(target error) bool { return target == ErrNoFile }
 
-func notRegular(path string) error {
-	return noFile(fmt.Sprintf("%s is a pipe, a device or a socket: name a regular file, or - for standard "+
-		"input, as in - <%[1]s", path))
+func notRegular(path, hint string) error {
+	return noFile(path + " is a pipe, a device or a socket: " + hint)
+}
+
+// ReadFile returns the content of a regular file, up to a limit.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	return readFile(path, limit, "only regular files are read")
+}
+
+func readFile(path string, limit int64, hint string) ([]byte, error) {
+	file, size, err := open(path, hint)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead)) // so it need not grow
+	return readLimited(path, file, text, limit)
 }
 
 // Read returns the content of a regular file or standard input, up to the Limit. It returns ErrInterrupted as
@@ -75,12 +103,7 @@ func Read(path string) ([]byte, error) {
 	if path == Stdin {
 		return standardInput()
 	}
-	file, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readLimited(path, file)
+	return readFile(path, Limit, "name a regular file, or - for standard input, as in - <"+path)
 }
 
 var standardInput = sync.OnceValues(func() ([]byte, error) { return readUntilSignal(os.Stdin) })
@@ -89,8 +112,8 @@ var standardInput = sync.OnceValues(func() ([]byte, error) { return readUntilSig
 func readUntilSignal(in io.Reader) ([]byte, error) {
 	signals := make(chan os.Signal, 1)
 	asked := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		asked = append(asked, syscall.SIGHUP)
+	if !signal.Ignored(hangUp) {
+		asked = append(asked, hangUp)
 	}
 	signal.Notify(signals, asked...)
 	defer signal.Stop(signals)
@@ -100,7 +123,7 @@ func readUntilSignal(in io.Reader) ([]byte, error) {
 	}
 	done := make(chan answer, 1)
 	go func() {
-		text, err := readLimited(Stdin, in)
+		text, err := readLimited(Stdin, in, new(bytes.Buffer), Limit)
 		done <- answer{text, err}
 	}()
 	select {
@@ -111,10 +134,10 @@ func readUntilSignal(in io.Reader) ([]byte, error) {
 	}
 }
 
-func readLimited(path string, in io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(in, Limit+1))
-	if err == nil && len(text) > Limit {
-		err = fmt.Errorf("%s is larger than 16 MB, the most that is read", Name(path))
+func readLimited(path string, in io.Reader, text *bytes.Buffer, limit int64) ([]byte, error) {
+	n, err := text.ReadFrom(io.LimitReader(in, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("%s is larger than %d MB, the most that is read", Name(path), limit>>20)
 	}
-	return text, err
+	return text.Bytes(), err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,6 +43,12 @@ func TestRead(t *testing.T) {
 		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+	if _, err := ReadFile(at("plan.yaml"), 2); err == nil || !strings.Contains(err.Error(), "is larger than") {
+		t.Errorf("larger than its kind may be: %v", err)
+	}
+	if _, err := Read("/proc/version"); runtime.GOOS == "linux" && !errors.Is(err, ErrNoFile) {
+		t.Errorf("a file of the kernel: %v", err)
 	}
 	if _, err := Read(at("nowhere")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)

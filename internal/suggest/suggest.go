@@ -12,6 +12,7 @@ import (
 
 // Nearest returns the known word that word may stand for, or "" if no known word is similar.
 func Nearest(word string, known []string) string {
+	word = bounded(word)
 	nearest, distance := "", tolerance(word)+1
 	for _, k := range known {
 		d := Distance(strings.ToLower(word), k)
@@ -47,6 +48,7 @@ const few = 12
 // Hint returns the end of an error about a word that is not in the list: all names if they are few, and
 // otherwise the nearest three and the command that prints all.
 func (l List) Hint(word string) string {
+	word = bounded(word)
 	names := slices.Clone(l.Names)
 	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Compare(l.distance(word, a), l.distance(word, b))
@@ -79,6 +81,10 @@ func (l List) distance(word, name string) int {
 	}
 	return least
 }
+
+// bounded returns the beginning of a word that is longer than any name, since distances of long words take
+// long.
+func bounded(word string) string { return word[:min(len(word), 100)] }
 
 // tolerance returns the distance up to which words count as similar.
 func tolerance(word string) int { return max(2, len(word)/3) }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+	"turnstile/internal/input"
 	"turnstile/internal/offset"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
@@ -88,7 +89,7 @@ func WriteClocks(dir string, origin uint64, all []Clock) error {
 // readClocks reads the clocks of a folder of logs; nil: all hosts have the orchestrator's clock.
 func readClocks(dir string, origin uint64) ([]Clock, error) {
 	path := filepath.Join(dir, ClocksFile)
-	b, err := os.ReadFile(path)
+	b, err := input.ReadFile(path, input.RecordLimit)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {

@@ -31,11 +31,11 @@ package history
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"time"
 
+	"turnstile/internal/input"
 	"turnstile/nodes"
 )
 
@@ -201,7 +201,7 @@ func logsDiffer(a, b []*NodeLog) string {
 // LastSeen returns the latest time in the log at path, of an event or a message in its trace. The writer must
 // have ended.
 func LastSeen(path string) (at int64, err error) {
-	file, err := os.Open(path)
+	file, err := input.Open(path)
 	if err != nil {
 		return 0, fmt.Errorf("looking at a log: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"turnstile/internal/input"
 	"turnstile/internal/mapped"
 	"turnstile/nodes"
 )
@@ -242,7 +243,7 @@ func (w *Watched) Close() error { return mapped.Unmap(w.mapped) }
 // Watch maps the counters of a log that another process writes, to read them while it runs. A file that is
 // not a log yet gives a *formatError.
 func Watch(path string) (*Watched, error) {
-	file, err := os.Open(path)
+	file, err := input.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("watching a log: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"turnstile/internal/heap"
+	"turnstile/internal/input"
 	"turnstile/nodes"
 )
 
@@ -306,7 +307,7 @@ func (f *folder) belong() error {
 
 // open opens the log at path, if it has begun.
 func (f *folder) open(path string, size int) error {
-	file, err := os.Open(path)
+	file, err := input.Open(path)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+	"turnstile/internal/input"
 	"turnstile/nodes"
 )
 
@@ -111,7 +112,7 @@ func open(path string) (*Reader, error) {
 		h.Nodes, h.Origin = f.nodes, f.readers[0].origin
 		return &Reader{h, f, f.close}, nil
 	}
-	file, err := os.Open(path)
+	file, err := input.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -259,4 +259,6 @@ func Find(what string, table []*Row, name string) (*Row, error) {
 // An UnknownError says that no row of a table has a name.
 type UnknownError struct{ what, name, hint string }
 
-func (e *UnknownError) Error() string { return fmt.Sprintf("unknown %s %q%s", e.what, e.name, e.hint) }
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown %s %.80q%s", e.what, e.name, e.hint)
+}

@@ -135,11 +135,19 @@ func (d *drawing) beats(m *spacetime.Message) bool {
 // line returns the index of the line of a node; -1: the node is not drawn.
 func (d *drawing) line(id nodes.ID) int { return slices.Index(d.Nodes, id) }
 
+// CheckNodes returns an error if a picture of so many nodes would be too crowded to read.
+func CheckNodes(count int) error {
+	if count <= mostNodes {
+		return nil
+	}
+	return fmt.Errorf("%d nodes are too many for a readable picture, which has at most %d: choose some, such "+
+		"as --nodes 0-5", count, mostNodes)
+}
+
 // check returns an error for a picture that would be too crowded to read.
 func (d *drawing) check() error {
-	if len(d.Nodes) > mostNodes {
-		return fmt.Errorf("%d nodes are too many for a readable picture, which has at most %d: choose some, such "+
-			"as --nodes 0-5", len(d.Nodes), mostNodes)
+	if err := CheckNodes(len(d.Nodes)); err != nil {
+		return err
 	}
 	if len(d.messages) <= mostArrows && !d.TooMany && len(d.Sections) <= 2*mostArrows {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"turnstile/internal/input"
 	"turnstile/report/draw"
 	"turnstile/results"
 )
@@ -124,7 +125,7 @@ func (p *Page) Write(folder string) error {
 
 // removeStale removes the pictures and data of an earlier page in the same folder.
 func removeStale(folder string) {
-	before, _ := os.ReadFile(filepath.Join(folder, MarkdownFile))
+	before, _ := input.ReadFile(filepath.Join(folder, MarkdownFile), input.Limit)
 	for _, named := range dataOf.FindAllSubmatch(before, -1) {
 		for _, ending := range []string{".svg", ".csv"} {
 			os.Remove(filepath.Join(folder, FiguresDir, string(named[1])+ending))

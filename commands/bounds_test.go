@@ -1,0 +1,59 @@
+package commands
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Numbers and names beyond all bounds are refused before anything is built from them.
+func TestNumbersAndNamesAreBounded(t *testing.T) {
+	name := strings.Repeat("a", 100_000)
+	for _, test := range []struct{ args, says string }{
+		{"simulate --algo ricart -n 9223372036854775807", "a run takes at most 1048576"},
+		{"simulate --algo ricart -n 2147483648", "a run takes at most 1048576"},
+		{"simulate --algo naimi -n 2147483648", "a run takes at most 1048576"},
+		{"simulate --algo bully -n 2147483648", "a run takes at most 1048576"},
+		{"bench --algo maekawa -n 2147483648", "a run takes at most 1048576"},
+		{"sweep --algo ricart -n 2147483648", "a run takes at most 1048576"},
+		{"explore --algo ricart -n 9223372036854775807", "a run takes at most 1048576"},
+		{"list -n 9223372036854775807", "a run takes at most 1048576"},
+		{"list ricart -n 2147483648", "a run takes at most 1048576"},
+		{"simulate --algo ricart --trials 100000000", "at most 100000 trials"},
+		{"simulate --algo ricart --duration 1s --trials 100000000", "take 2.78e+04 hours in all"},
+		{"bench --algo ricart --trials 100000000", "at most 100000 trials"},
+		{"list " + name, "unknown algorithm"},
+		{"list --columns " + name, "there is no table or column"},
+		{"simulate --algo " + name, "unknown algorithm"},
+		{"simulate --algo bully --detector " + name, "unknown failure detector"},
+	} {
+		var out bytes.Buffer
+		status := run(t.Context(), program{}, strings.Fields(test.args), &out, &out)
+		if says := out.String(); status != usage || !strings.Contains(says, test.says) {
+			t.Errorf("%.60s: status %d, %.300s", test.args, status, says)
+		}
+	}
+}
+
+// That a picture would have too many nodes is told by run.yaml, before a history is read.
+func TestTooManyNodesAreToldBeforeReading(t *testing.T) {
+	dir := simulatedRun(t, "--algo ricart -n 61 --entries 61")
+	if err := os.WriteFile(filepath.Join(dir, "history-1.zst"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"":              "61 nodes are too many for a readable picture, which has at most 60",
+		"--nodes 0-60":  "61 nodes are too many",
+		"--nodes 60-61": "--nodes: ",
+		"--nodes 0-2":   "history-1.zst",
+	} {
+		var out bytes.Buffer
+		call := append([]string{"runs", "diagram", dir}, strings.Fields(args)...)
+		status := run(t.Context(), program{}, call, &out, &out)
+		if status == 0 || !strings.Contains(out.String(), says) {
+			t.Errorf("%s: status %d, %s", args, status, &out)
+		}
+	}
+}
