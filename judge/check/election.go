@@ -433,11 +433,17 @@ func (e *elected) shouldLead(at int64) nodes.ID {
 }
 
 // givesUp returns the node that came to follow a leader and gave it up most often in a stretch, and how
-// often.
+// often. After trouble, nodes may still learn of the silence meanwhile: until the algorithm has recovered, what
+// they give up does not count.
 func (e *elected) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times int) {
+	since := calm.From
+	if since > e.leaders.Begun {
+		since = later(since, int64(e.Grace))
+	}
 	count := make([]int, e.Config.N)
 	for i := range e.leaders.Beliefs {
-		if b := &e.leaders.Beliefs[i]; b.Leader == leader && !b.Cut && b.From >= calm.From && b.To < calm.To {
+		b := &e.leaders.Beliefs[i]
+		if b.Leader == leader && !b.Cut && b.From >= calm.From && b.To >= since && b.To < calm.To {
 			count[b.Node]++
 		}
 	}

@@ -359,6 +359,10 @@ func steady() []electionRun {
 			setting: func(s *Setting) { within(s); parted(s) },
 			text: allElect(5, 0, 0) + "100 1 fault 1\n200 1 heal\n" +
 				strings.Repeat("300 3 elect 3\n310 3 elect 0\n", 3)},
+		{name: "given up since they were silent during a cut", check: "stability", as: Valid,
+			setting: func(s *Setting) { within(s); parted(s) },
+			text: allElect(5, 0, 0) + "100 1 fault 1\n200 1 heal\n" +
+				strings.Repeat("210 3 elect 3\n220 3 elect 0\n", 4)},
 		{name: "twice more after something went wrong", check: "stability", as: Violated,
 			setting: func(s *Setting) { within(s); parted(s) },
 			text: allElect(5, 0, 0) + "100 1 fault 1\n200 1 heal\n" +

@@ -386,7 +386,10 @@ func (e *evidence) usual(f *section.Fault) int64 {
 // overdue returns for how long nobody entered or was inside while a fault lasted, if that broke a promise: a
 // client waited for longer than within allows. 0: no promise was broken.
 func (e *evidence) overdue(f *section.Fault) int64 {
-	if asked := e.asked(f); asked.Freezes || e.missedBy(asked, f) != "" || e.Problem.around == nil {
+	// Nodes that are cut off or stand still do not count as crashed everywhere, and may be whom all wait for.
+	asked := e.asked(f)
+	waited := len(f.Servers) == 0 && (asked.CutsOff != nil || asked.Stops != nil)
+	if asked.Freezes || waited || e.missedBy(asked, f) != "" || e.Problem.around == nil {
 		return 0
 	}
 	g := e.gaps.of(f)

@@ -74,6 +74,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		silent time.Duration // how long client 0 waits, beside the time of twenty entries
 		held   time.Duration // for how long of it client 1 is inside
 		frozen bool          // the server stands still
+		cutOff bool          // a node is cut off, and no server
 		random bool          // clients wait for random times, and promise no time to recover
 		broken bool
 		told   bool
@@ -90,6 +91,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 			told: true},
 		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second,
 			random: true, told: true},
+		{name: "beyond both, as a node is cut off", silent: 12 * time.Second, cutOff: true},
 		{name: "without a majority", breaks: most, silent: 12 * time.Second},
 	} {
 		w := measuring()
@@ -102,8 +104,12 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		for range 3 {
 			w.round()
 		}
-		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: 1, Victim: nodes.None, Breaks: test.breaks,
-			Servers: []int{0}}))
+		began := port.FaultEvent{Number: 1, Victim: nodes.None, Breaks: test.breaks, Servers: []int{0}}
+		if test.cutOff {
+			began.Servers, began.Nodes = nil, 1
+			w.Faults[0].CutsOff = func(id, _ nodes.ID) bool { return id == 1 }
+		}
+		w.add(nodes.None, history.FaultEvent(began))
 		if test.held > 0 {
 			w.ask(1)
 			w.permission(1)
