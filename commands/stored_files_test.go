@@ -3,7 +3,6 @@
 package commands
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -127,7 +126,7 @@ func TestFilesAreReadByInput(t *testing.T) {
 	}
 	for path := range readers {
 		if !found[path] {
-			t.Error(fmt.Sprintf("%s opens no file: remove it from readers", path))
+			t.Errorf("%s opens no file: remove it from readers", path)
 		}
 	}
 }
