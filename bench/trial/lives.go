@@ -140,8 +140,8 @@ func (n *nodeSet) death(first cluster.Process) error {
 // A hostGoneError ends a trial that has lost a host.
 type hostGoneError struct{ error }
 
-// markHostsGone records that the nodes of lost hosts have crashed, and adds these hosts to the text of err,
-// the error that ends the trial.
+// markHostsGone records that nodes have crashed which ended by themselves or with their hosts, and adds these
+// hosts to the text of err, the error that ends the trial.
 func (n *nodeSet) markHostsGone(err error) error {
 	if err == nil {
 		return nil
@@ -153,6 +153,11 @@ func (n *nodeSet) markHostsGone(err error) error {
 	gone := map[string]effect.Group{}
 	for _, id := range n.up() {
 		f, ended := n.lives[id].fate()
+		if ended && !f.Gone {
+			if wrong := n.markEnded(id); wrong != nil {
+				return errors.Join(err, wrong)
+			}
+		}
 		if !ended || !f.Gone {
 			continue
 		}
@@ -288,17 +293,24 @@ func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
 	if fate := l.node.Fate(); !fate.Killed {
 		return fmt.Errorf("%s was to be killed, and ended by itself: %s", l.node.Name(), fate.Says)
 	}
-	if !byTrial { // the node was killed at an unknown time after its last sign of life
-		seen, err := l.node.LastSeen()
-		if err == nil {
-			err = n.broke(nodes.NoCrash)
-		}
-		if err == nil {
-			err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
-		}
-		if err != nil {
-			return err
-		}
+	if !byTrial {
+		return n.markEnded(id)
+	}
+	return n.markCrashed(id)
+}
+
+// markEnded records that a node whose process has ended by itself was killed at an unknown time after its
+// last sign of life, and has crashed: a client that died inside is not inside together with later ones.
+func (n *nodeSet) markEnded(id nodes.ID) error {
+	seen, err := n.lives[id].node.LastSeen()
+	if err == nil {
+		err = n.broke(nodes.NoCrash)
+	}
+	if err == nil {
+		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
+	}
+	if err != nil {
+		return err
 	}
 	return n.markCrashed(id)
 }

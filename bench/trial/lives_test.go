@@ -747,7 +747,8 @@ func TestOrdersAreObeyedWhenThatIsKnown(t *testing.T) {
 	}
 }
 
-// A node that ends unexpectedly ends the trial, and the error says how.
+// A node that ends unexpectedly ends the trial, and the error says how. It has crashed: a client that died
+// inside is not inside any more.
 func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	tr, node := played(t, 3)
 	node(1).end(proc.Fate{Says: "exit status 2; it printed nothing"})
@@ -755,6 +756,9 @@ func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	says := regexp.MustCompile(`^node 1 ended on its own at \d\.\d{3} s: exit status 2; it printed nothing$`)
 	if err == nil || !says.MatchString(err.Error()) {
 		t.Errorf("the error is %v", err)
+	}
+	if same := tr.nodes.markHostsGone(err); same != err || tr.nodes.isUp(1) || !tr.nodes.isUp(0) {
+		t.Errorf("it is not on record that node 1 crashed, and none else: %v", same)
 	}
 }
 
