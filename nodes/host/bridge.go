@@ -63,7 +63,8 @@ func (h *host) openBridge() (err error) {
 // measureEvery is how often a bridge looks for how long its program has waited for processors.
 const measureEvery = 100 * time.Millisecond
 
-// measure records, until the node ends, for how long the program waits for processors: so late may its lines be.
+// measure records, until the node ends, for how long the program waits for processors: its lines may be as
+// late.
 func (b *bridge) measure() {
 	h, before := b.host, b.child.process.Waited()
 	for {
