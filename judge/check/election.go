@@ -432,9 +432,9 @@ func (e *elected) shouldLead(at int64) nodes.ID {
 	return best
 }
 
-// givesUp returns the node that came to follow a leader and gave it up most often in a stretch, and how often.
-// After trouble, nodes may still learn of the silence meanwhile: until the algorithm has recovered, what they
-// give up does not count.
+// givesUp returns the node that came to follow a leader and gave it up most often in a stretch, and how many
+// times. After trouble, nodes may still learn of the silence meanwhile: until the algorithm has recovered, what
+// they give up does not count.
 func (e *elected) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times int) {
 	since := calm.From
 	if since > e.leaders.Begun {
