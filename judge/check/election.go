@@ -433,8 +433,8 @@ func (e *elected) shouldLead(at int64) nodes.ID {
 }
 
 // givesUp returns the node that came to follow a leader and gave it up most often in a stretch, and how many
-// times. After trouble, nodes may still learn of the silence meanwhile: until the algorithm has recovered, what
-// they give up does not count.
+// times. After trouble, nodes may still learn of the silence meanwhile: until the algorithm has recovered, it
+// does not count what they give up.
 func (e *elected) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times int) {
 	since := calm.From
 	if since > e.leaders.Begun {
