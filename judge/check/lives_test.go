@@ -425,3 +425,33 @@ func lower(events []history.Event) []history.Event {
 	}
 	return events
 }
+
+// The end of a run that is interrupted ends its processes one after another: a service frees the lock of a
+// client that dies inside, and lets in the next. That is no violation.
+func TestNothingAfterAnInterruptionIsAViolation(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		w := measuring()
+		w.ask(0)
+		w.ask(1)
+		w.permission(0)
+		w.permission(1)
+		w.enter(0)
+		if late {
+			w.mark(history.Interrupted)
+		}
+		w.enter(1)
+		if w.exit(1); !late {
+			w.mark(history.Interrupted)
+		}
+		v := w.judge()
+		if got := finding(t, v, "exclusion").Outcome; (got == Violated) == late {
+			t.Errorf("late %v: exclusion is %v", late, got)
+		}
+		if f := finding(t, v, "accounting"); f.Outcome != Valid {
+			t.Errorf("late %v: %v: %s", late, f.Outcome, f.Says)
+		}
+		if late && v.Outcome != Inconclusive {
+			t.Errorf("the verdict is %v: %s", v.Outcome, v.Reason)
+		}
+	}
+}

@@ -102,7 +102,11 @@ func (f *Fold) add(e *history.Event) {
 			return
 		}
 		r := f.resource(e.Instance)
-		f.follow(e, r, r.client(e.Node))
+		if c := r.client(e.Node); f.Marks[history.Interrupted].Seen {
+			f.counted(e, c)
+		} else {
+			f.follow(e, r, c)
+		}
 	case history.Killed, history.Crashed:
 		f.crashed(e)
 	case history.Restarted:
@@ -127,6 +131,20 @@ func (f *Fold) add(e *history.Event) {
 		f.turn(e)
 	case history.Lagged:
 		f.lags.add(e)
+	}
+}
+
+// counted only counts an event of a client: the run was interrupted, and its processes are ended one after
+// another, with clients inside whose locks a service then frees.
+func (f *Fold) counted(e *history.Event, c *Client) {
+	switch e.Kind {
+	case history.Requested:
+		c.Asked++
+	case history.Entered:
+		c.Entered++
+		f.Entries++
+	case history.Exited, history.Revoked:
+		c.Left++
 	}
 }
 
