@@ -77,6 +77,7 @@ var readers = map[string]string{
 	"internal/offset/offset.go":          "the kernel's",
 	"internal/proc/guard.go":             "the kernel's",
 	"internal/proc/process.go":           "the kernel's",
+	"internal/proc/scratch.go":           "a folder that it made",
 	"internal/proc/stops.go":             "the kernel's",
 	"internal/proc/use.go":               "the kernel's",
 	"internal/published/main.go":         "of the Makefile",
