@@ -131,11 +131,14 @@ func (n *nodeSet) death(first cluster.Process) error {
 			if others > 0 {
 				also = fmt.Sprintf(" (and %d more after it)", others)
 			}
-			return fmt.Errorf("%s ended on its own at %.3f s%s: %s", first.Name(), float64(at)/1e9, also,
-				first.Fate().Says)
+			return endedError{fmt.Errorf("%s ended on its own at %.3f s%s: %s", first.Name(), float64(at)/1e9, also,
+				first.Fate().Says)}
 		}
 	}
 }
+
+// An endedError ends a trial one of whose processes has ended by itself.
+type endedError struct{ error }
 
 // A hostGoneError ends a trial that has lost a host.
 type hostGoneError struct{ error }

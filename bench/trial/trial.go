@@ -166,6 +166,9 @@ func (t *Trial) finish(err error) {
 	switch {
 	case errors.Is(err, ErrStalled):
 		t.Stall(t.now(), t.livelock)
+	case errors.As(err, new(endedError)) && foreign.Is(t.Config):
+		// A server frees the locks of clients while it ends. What they did meanwhile does not count.
+		t.Mark(t.now()-int64(noticed), history.Interrupted)
 	case err != nil:
 		t.Mark(t.now(), history.Interrupted)
 	}
