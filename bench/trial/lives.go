@@ -306,11 +306,11 @@ func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
 // last sign of life, and has crashed: a client that died inside is not inside together with later ones.
 func (n *nodeSet) markEnded(id nodes.ID) error {
 	seen, err := n.lives[id].node.LastSeen()
-	if err == nil {
-		err = n.broke(nodes.NoCrash)
+	if err == nil { // first, since an event takes the stamp of the one before it if that is later
+		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
 	}
 	if err == nil {
-		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
+		err = n.broke(nodes.NoCrash)
 	}
 	if err != nil {
 		return err
