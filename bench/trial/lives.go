@@ -131,13 +131,17 @@ func (n *nodeSet) death(first cluster.Process) error {
 			if others > 0 {
 				also = fmt.Sprintf(" (and %d more after it)", others)
 			}
-			return endedError{fmt.Errorf("%s ended on its own at %.3f s%s: %s", first.Name(), float64(at)/1e9, also,
-				first.Fate().Says)}
+			err := fmt.Errorf("%s ended on its own at %.3f s%s: %s", first.Name(), float64(at)/1e9, also,
+				first.Fate().Says)
+			if n.idOf(first) >= 0 {
+				return err
+			}
+			return endedError{err}
 		}
 	}
 }
 
-// An endedError ends a trial one of whose processes has ended by itself.
+// An endedError ends a trial of which a process that is no node has ended by itself.
 type endedError struct{ error }
 
 // A hostGoneError ends a trial that has lost a host.
@@ -156,7 +160,7 @@ func (n *nodeSet) markHostsGone(err error) error {
 	gone := map[string]effect.Group{}
 	for _, id := range n.up() {
 		f, ended := n.lives[id].fate()
-		if ended && !f.Gone {
+		if ended && f.Killed && !f.Gone {
 			if wrong := n.markEnded(id); wrong != nil {
 				return errors.Join(err, wrong)
 			}

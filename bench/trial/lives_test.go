@@ -751,7 +751,7 @@ func TestOrdersAreObeyedWhenThatIsKnown(t *testing.T) {
 // inside is not inside any more.
 func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	tr, node := played(t, 3)
-	node(1).end(proc.Fate{Says: "exit status 2; it printed nothing"})
+	node(1).end(proc.Fate{Killed: true, Says: "exit status 2; it printed nothing"})
 	err := tr.nodes.wait(20 * time.Second)
 	says := regexp.MustCompile(`^node 1 ended on its own at \d\.\d{3} s: exit status 2; it printed nothing$`)
 	if err == nil || !says.MatchString(err.Error()) {
