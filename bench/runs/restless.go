@@ -71,7 +71,7 @@ func (s *Summary) Unled() (says string) {
 }
 
 // TwoLed says for how long two led at once in terms of their own, if no bound on that is published; "" if
-// there is a bound, or never did two lead. TwoLed is about the trial in which they led longest.
+// there is a bound, or two never led. TwoLed describes the trial in which they led longest.
 func (s *Summary) TwoLed() string {
 	elector := s.Stack.Elector()
 	if elector == nil || !elector.Elector.InTerms() || elector.Elector.Overlap != nil {
