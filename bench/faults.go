@@ -15,31 +15,16 @@ import (
 func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
+		kind := effect.KindOf(f.Effect)
+		ofNodes := kind.Role == port.Node
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
-			Waits: !f.Timed(), Again: f.Again, ByChance: f.ByChance(), Leaves: f.Leaves()}
+			Waits: !f.Timed(), Again: f.Again, ByChance: f.ByChance(), Leaves: f.Leaves(), Unbounded: kind.Weighs,
+			Hits: f.HitsNode(), Cuts: kind.Cuts, Stops: kind.Stops && ofNodes, Sets: kind.Sets && ofNodes,
+			Freezes: kind.Stops && kind.Role == port.Server,
+			Spares:  ofNodes || effect.OfClients(f.Effect)}
+		asked.Slows = asked.Breaks&(nodes.NoPause|nodes.Timing) != 0 && !asked.OfLinks && !kind.Sets
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
-		}
-		kind := effect.KindOf(f.Effect)
-		if cut := effect.CutOf(f.Effect); kind.Role == port.Node || cut != nil && !cut.Of.IsZero() {
-			asked.Touches = f.HitsNode()
-		}
-		asked.Unbounded = kind.Weighs
-		if kind.Cuts {
-			asked.CutsOff = f.HitsNode()
-		}
-		if kind.Sets && kind.Role == port.Node {
-			asked.Sets = f.HitsNode()
-		}
-		if kind.Stops && kind.Role == port.Node {
-			asked.Stops = f.HitsNode()
-		}
-		if asked.Breaks&(nodes.NoPause|nodes.Timing) != 0 && !asked.OfLinks && !kind.Sets {
-			asked.Slows = f.HitsNode()
-		}
-		asked.Freezes = kind.Stops && kind.Role == port.Server
-		if asked.Breaks&nodes.NoCrash != 0 {
-			asked.Kills = f.HitsNode()
 		}
 		all = append(all, asked)
 	}

@@ -651,16 +651,28 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Servers that stand still keep their connections. Other faults of servers do not count as that.
-func TestPausesOfServersFreezeThem(t *testing.T) {
-	for text, freezes := range map[string]bool{"pause: server leader, for: 1s": true, "pause: 0, for: 1s": false,
-		"kill: server 0, for: 1s": false, "cut: server leader/servers, for: 1s": false} {
-		f, err := chaos.ParseFault(text)
+// Servers that stand still keep their connections; other faults of servers do not count as that. What happens
+// to a client spares the others, also if it is cut off from the servers.
+func TestWhatFaultsOfServicesDo(t *testing.T) {
+	for _, x := range []struct {
+		text            string
+		freezes, spares bool
+	}{
+		{"pause: server leader, for: 1s", true, false},
+		{"pause: 1, for: 1s", false, true},
+		{"kill: server 0, for: 1s", false, false},
+		{"cut: server leader/servers, for: 1s", false, false},
+		{"cut: 1/servers, for: 1s", false, true},
+		{"drop-answer: 1, nth: 1", false, true},
+	} {
+		f, err := chaos.ParseFault(x.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if asked := CheckedFaults([]chaos.Fault{f})[0]; asked.Freezes != freezes {
-			t.Errorf("%s freezes servers: %v", text, asked.Freezes)
+		asked := CheckedFaults([]chaos.Fault{f})[0]
+		if asked.Freezes != x.freezes || asked.Spares != x.spares ||
+			asked.Spares && asked.Hits(0, nodes.None) {
+			t.Errorf("%s freezes servers %v, spares other clients %v", x.text, asked.Freezes, asked.Spares)
 		}
 	}
 }

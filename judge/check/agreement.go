@@ -310,7 +310,7 @@ func (e *elected) absences() (all []absence) {
 		if needs&nodes.NoPause == 0 && int(p.Process) < e.Config.N && e.led(id, p.From) {
 			add(p.From, p.To, id, absence{says: "stood still", spares: nodes.NoPause | nodes.Timing,
 				of: func(asked *Fault, f *section.Fault) bool {
-					return asked.Stops != nil && asked.Stops(id, f.Victim)
+					return asked.Stops && asked.hits(id, f.Victim)
 				}})
 		}
 	}

@@ -163,7 +163,7 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 	const oracle = nodes.PerfectDetector // in live: a detector that the simulator plays (Setting.Oracle)
 	const cut = "\n300 1 fault 1%s\n900 1 heal"
 	stops := Fault{Text: "pause 4", Breaks: nodes.NoPause | nodes.Timing,
-		Stops: func(id, _ nodes.ID) bool { return id == 4 }}
+		Stops: true, Hits: func(id, _ nodes.ID) bool { return id == 4 }}
 	parts := func(a, b, _ nodes.ID) bool { return a == 4 || b == 4 }
 	cuts := Fault{Text: "cut 4", OfLinks: true, Breaks: nodes.NoLoss, Separates: parts, Blocks: parts}
 	both := Fault{Text: "cut 3-4", OfLinks: true, Breaks: nodes.NoLoss,
@@ -183,7 +183,7 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 		{"stands still of one that rests on delays", paused, nodes.Timing, []Fault{stops}, "stood still"},
 		{"is back in time", "\n300 1 fault\n300 4 pause\n390 4 resume\n390 1 heal", 0, []Fault{stops}, ""},
 		{"another stands still", "300 1 fault\n300 1 pause\n900 1 resume\n900 1 heal", 0, []Fault{{Text: "pause 1",
-			Breaks: nodes.NoPause, Stops: func(id, _ nodes.ID) bool { return id == 1 }}}, ""},
+			Breaks: nodes.NoPause, Stops: true, Hits: func(id, _ nodes.ID) bool { return id == 1 }}}, ""},
 		{"is cut off", cut, 0, []Fault{cuts}, "node 4 led and was cut off from 300ms on; for 600ms"},
 		{"is cut off and replaced", strings.ReplaceAll(cut, "%s", replaced) + back, 0, []Fault{cuts}, ""},
 		{"is cut off of one that needs all messages", cut, nodes.NoLoss, []Fault{cuts}, ""},

@@ -255,7 +255,7 @@ func doubtful() []electionRun {
 	}
 	slowed := func(s *Setting) {
 		hasty(s)
-		s.Faults = []Fault{{Text: "slow: 2", Slows: func(id, _ nodes.ID) bool { return id == 2 }}}
+		s.Faults = []Fault{{Text: "slow: 2", Slows: true, Hits: func(id, _ nodes.ID) bool { return id == 2 }}}
 	}
 	apart := allElect(150, 4, 0) + "250 0 elect 3"
 	twoLeaders := allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4"

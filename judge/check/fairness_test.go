@@ -99,7 +99,7 @@ func TestPassesWhileANodeIsAwayDoNotCount(t *testing.T) {
 	fault := func(cuts nodes.ID) func(w *world, from, to int64) {
 		return func(w *world, from, to int64) {
 			w.Setting.Faults = []Fault{{Text: "cut", OfLinks: true, Breaks: nodes.NoLoss,
-				CutsOff: func(id, victim nodes.ID) bool { return id == cuts }}}
+				Cuts: true, Hits: func(id, victim nodes.ID) bool { return id == cuts }}}
 			event(w, from, history.Event{Kind: history.FaultBegan, Count: 1, Value: int64(nodes.NoLoss),
 				Node: nodes.None})
 			event(w, to, history.Event{Kind: history.FaultHealed, Count: 1, Value: 1, Node: nodes.None})

@@ -31,24 +31,20 @@ type Fault struct {
 	Part func(id, victim nodes.ID) int
 	// Blocks reports whether all messages from one node to another are lost; nil: it cuts nothing.
 	Blocks func(from, to, victim nodes.ID) bool
-	// CutsOff reports whether messages from or to a node are lost or held on some links; nil: it cuts no node
-	// off.
-	CutsOff func(id, victim nodes.ID) bool
-	// Kills reports whether a fault that kills nodes kills this one; nil: it may kill any.
-	Kills func(id, victim nodes.ID) bool
-	// Sets reports whether a fault of clocks sets the clock of a node; nil: it sets no clock.
-	Sets func(id, victim nodes.ID) bool
-	// Stops reports whether a fault that stops processes stops a node; nil: it stops no process.
-	Stops func(id, victim nodes.ID) bool
-	// Touches reports whether a fault of clients alone hits this one; nil: it is not of clients alone.
-	Touches func(id, victim nodes.ID) bool
-	// Slows reports whether a fault makes timers or messages of a node late; nil: it makes none late.
-	Slows func(id, victim nodes.ID) bool
+	// Hits reports whether it hits a node; nil: it may hit any. The next fields say what it does to such nodes.
+	Hits   func(id, victim nodes.ID) bool
+	Cuts   bool // messages from or to them are lost or held on some links
+	Stops  bool // their processes stand still
+	Slows  bool // their timers or messages are late
+	Sets   bool // their clocks are wrong
+	Spares bool // nothing else is hit: no server of a service, and no other client
 	// Freezes means that servers stand still while their connections stay open. When clients and other servers
 	// give such a connection up is not published.
 	Freezes bool
 	Leaves  time.Duration // how long it may have consequences after its heal: late messages, timers
 }
+
+func (f *Fault) hits(id, victim nodes.ID) bool { return f.Hits == nil || f.Hits(id, victim) }
 
 // faults: every planned fault took place and was healed, and a client entered while it lasted (if the
 // algorithm promises that and the fault lasted long enough) or after it. Otherwise the run does not show how
@@ -149,7 +145,7 @@ func (e *evidence) misses() (all []string) {
 // the leader sends. It returns "" if that is not the reason.
 func (e *evidence) spared(f *section.Fault) string {
 	asked := e.asked(f)
-	if e.leaders == nil || asked.CutsOff == nil || asked.Separates == nil {
+	if e.leaders == nil || !asked.Cuts || asked.Separates == nil {
 		return ""
 	}
 	leader := nodes.None
@@ -158,7 +154,7 @@ func (e *evidence) spared(f *section.Fault) string {
 			leader = b.Node
 		}
 	}
-	if leader == nodes.None || asked.CutsOff(leader, nodes.None) {
+	if leader == nodes.None || asked.hits(leader, nodes.None) {
 		return ""
 	}
 	return fmt.Sprintf("; the cut touched no link of the leader, %s: cut a link of the leader, or take another "+
@@ -322,8 +318,8 @@ func (g *gaps) wait(s *section.Section, until int64) {
 
 // hits reports whether a fault cuts a node off, or the node stood still or was down in a stretch.
 func (g *gaps) hits(f *section.Fault, id nodes.ID, in gap) bool {
-	off := g.asked(f).CutsOff
-	return off != nil && off(id, f.Victim) ||
+	asked := g.asked(f)
+	return asked.Cuts && asked.hits(id, f.Victim) ||
 		slices.ContainsFunc(g.sections.Pauses, func(p section.Pause) bool {
 			return p.Process == uint32(id) && p.From <= in.to && p.To >= in.from
 		}) || slices.ContainsFunc(g.sections.Deaths, func(d section.Death) bool {
@@ -388,7 +384,7 @@ func (e *evidence) usual(f *section.Fault) int64 {
 func (e *evidence) overdue(f *section.Fault) int64 {
 	// Nodes that are cut off or stand still do not count as crashed everywhere, and may be whom all wait for.
 	asked := e.asked(f)
-	waited := len(f.Servers) == 0 && (asked.CutsOff != nil || asked.Stops != nil)
+	waited := len(f.Servers) == 0 && (asked.Cuts || asked.Stops)
 	if asked.Freezes || waited || e.missedBy(asked, f) != "" || e.Problem.around == nil {
 		return 0
 	}

@@ -176,7 +176,7 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 	copies := Fault{Text: "duplicate 20%", OfLinks: true, Breaks: nodes.NoDuplication}
 	other := Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss}
 	cut := Fault{Text: "cut 0", OfLinks: true, Breaks: nodes.NoLoss,
-		CutsOff: func(id, _ nodes.ID) bool { return id == 0 }}
+		Cuts: true, Hits: func(id, _ nodes.ID) bool { return id == 0 }}
 	for _, x := range []struct {
 		name   string
 		faults []Fault

@@ -181,15 +181,14 @@ func Sections(h history.Header, s Setting) *section.Fold {
 	}
 	f := section.New(h.StampError, s.Capacity)
 	f.Codec, f.Detects, f.Asked = s.Codec, s.Detects, s.Asked
-	asked := func(fault *section.Fault) *Fault { return askedOf(s.Faults, fault) }
 	f.Slows = func(fault *section.Fault, id nodes.ID) bool {
-		slows := asked(fault).Slows
-		return slows != nil && slows(id, fault.Victim)
+		asked := askedOf(s.Faults, fault)
+		return asked.Slows && asked.hits(id, fault.Victim)
 	}
 	if s.Apart {
 		f.Touches = func(fault *section.Fault, id nodes.ID) bool {
-			touches := asked(fault).Touches
-			return touches != nil && touches(id, fault.Victim)
+			asked := askedOf(s.Faults, fault)
+			return asked.Spares && asked.hits(id, fault.Victim)
 		}
 	}
 	f.Informs, f.Demands, f.Named, f.Work = s.Informs, s.Fenced, s.Resources, s.Work

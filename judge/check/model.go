@@ -34,8 +34,8 @@ func (in span) concerns(id nodes.ID) bool { return in.of == nil || slices.Contai
 
 // concernedBy reports whether a fault counts in the span: it hits more than nodes, or a node that counts.
 func (in span) concernedBy(asked *Fault, victim nodes.ID) bool {
-	return in.of == nil || asked.Touches == nil ||
-		slices.ContainsFunc(in.of, func(id nodes.ID) bool { return asked.Touches(id, victim) })
+	return in.of == nil || !asked.Spares ||
+		slices.ContainsFunc(in.of, func(id nodes.ID) bool { return asked.hits(id, victim) })
 }
 
 // at returns the span of a failure at one time.
@@ -279,8 +279,7 @@ func (m *model) killer(d *section.Death) int {
 	last := -1
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
-		kills := m.asked(f).Kills
-		if f.Breaks&nodes.NoCrash != 0 && f.From <= d.At && (kills == nil || kills(d.Node, f.Victim)) {
+		if f.Breaks&nodes.NoCrash != 0 && f.From <= d.At && m.asked(f).hits(d.Node, f.Victim) {
 			last = i
 		}
 	}
@@ -380,9 +379,9 @@ func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 		}
 		return e.Node, true
 	case history.FaultBegan:
-		if n := int(e.Count) - 1; n >= 0 && n < len(a.asked) && a.asked[n].CutsOff != nil {
-			cutsOff, victim := a.asked[n].CutsOff, nodes.ID(e.Entry)-1
-			a.cut[e.Count] = func(id nodes.ID) bool { return cutsOff(id, victim) }
+		if n := int(e.Count) - 1; n >= 0 && n < len(a.asked) && a.asked[n].Cuts {
+			asked, victim := &a.asked[n], nodes.ID(e.Entry)-1
+			a.cut[e.Count] = func(id nodes.ID) bool { return asked.hits(id, victim) }
 			return nodes.None, true
 		}
 	case history.FaultHealed:
@@ -482,13 +481,13 @@ func (m *model) separated(a, b nodes.ID, at int64) bool {
 // program has clocks of its own: the fault hits only timers that the testbed runs for the program. If no such
 // timer ran, the fault hit nothing.
 func (m *model) timeless(asked *Fault, f *section.Fault) string {
-	if asked.Sets == nil {
+	if !asked.Sets {
 		return ""
 	}
 	var ids []nodes.ID
 	never := true // the nodes in ids have set no timer
 	for id := range nodes.ID(m.Config.N) {
-		if !asked.Sets(id, f.Victim) {
+		if !asked.hits(id, f.Victim) {
 			continue
 		}
 		began, over := m.clockSet(id, f.From), m.clockSet(id, f.To)

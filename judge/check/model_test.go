@@ -203,7 +203,7 @@ func TestWhatAFindingOutsideTheModelSays(t *testing.T) {
 func TestAnAssumptionNamesTheFaultThatBrokeIt(t *testing.T) {
 	kills := func(text string, ids ...nodes.ID) Fault {
 		return Fault{Text: text, Breaks: nodes.NoCrash,
-			Kills: func(id, _ nodes.ID) bool { return slices.Contains(ids, id) }}
+			Hits: func(id, _ nodes.ID) bool { return slices.Contains(ids, id) }}
 	}
 	m := modelOf(kills("kill 0", 0), kills("kill 1", 1), kills("kill 2", 2), kills("kill 3", 3), lossy)
 	for i := range m.sections.Faults {
@@ -277,7 +277,7 @@ func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
 		w := measuring()
 		w.Safe, w.CostKnown, w.Identities = nodes.Timing, false, nil
 		w.Faults = []Fault{{Text: "clock 1", ForGood: x.forGood, Breaks: nodes.Timing,
-			Sets: func(id, _ nodes.ID) bool { return id == 1 }}}
+			Sets: true, Hits: func(id, _ nodes.ID) bool { return id == 1 }}}
 		w.round()
 		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: 1, Breaks: nodes.Timing,
 			Victim: nodes.None, Nodes: 1}))

@@ -374,7 +374,7 @@ func TestEvidenceOfFaults(t *testing.T) {
 func TestWhatHappensToOneClientIsNoExcuseOfOthers(t *testing.T) {
 	stops := func(of nodes.ID) Fault {
 		return Fault{Text: "pause", Breaks: nodes.NoPause | nodes.Timing,
-			Touches: func(id, _ nodes.ID) bool { return id == of }}
+			Spares: true, Hits: func(id, _ nodes.ID) bool { return id == of }}
 	}
 	servers := Fault{Text: "pause servers", Breaks: nodes.NoPause | nodes.Timing}
 	for _, test := range []struct {

@@ -47,7 +47,7 @@ func TestPassesAreThoseOfEveryEntry(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 34))
 		n, entry := 1+r.IntN(6), uint32(0)
-		asked := []Fault{{CutsOff: cuts(0)}, {CutsOff: cuts(1)}, {}}
+		asked := []Fault{{Cuts: true, Hits: cuts(0)}, {Cuts: true, Hits: cuts(1)}, {}}
 		f := newFairFold(&section.Fold{}, Promise{}, asked)
 		naive := naivePasses{awayBy(asked), map[nodes.ID]bool{}, map[nodes.ID]uint64{}}
 		resource := &section.Resource{}

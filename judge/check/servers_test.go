@@ -107,7 +107,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		began := port.FaultEvent{Number: 1, Victim: nodes.None, Breaks: test.breaks, Servers: []int{0}}
 		if test.cutOff {
 			began.Servers, began.Nodes = nil, 1
-			w.Faults[0].CutsOff = func(id, _ nodes.ID) bool { return id == 1 }
+			w.Faults[0].Cuts, w.Faults[0].Hits = true, func(id, _ nodes.ID) bool { return id == 1 }
 		}
 		w.add(nodes.None, history.FaultEvent(began))
 		if test.held > 0 {
