@@ -249,11 +249,11 @@ func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	for i := range s.Faults {
 		f := &s.Faults[i]
 		asked := e.asked(f)
-		from, to, leaves := acts(asked, f)
+		from, to, leaves := e.acts(asked, f)
 		switch {
 		case but != nil && but.of(asked, f), e.missedBy(asked, f) != "":
 		case e.atOnce(asked, f):
-			add(f.From, later(f.From, int64(asked.Leaves)))
+			add(from, later(from, int64(asked.Leaves)))
 		default:
 			add(from, later(to, int64(leaves)))
 		}

@@ -441,7 +441,7 @@ func (e *evidence) besideOther(f *section.Fault, g gap) bool {
 	in := span{g.from, g.to, int64(e.Grace), nil}
 	for i := range e.sections.Faults {
 		other := &e.sections.Faults[i]
-		if from, to, leaves := acts(e.asked(other), other); other != f && in.covers(from, to, leaves) {
+		if from, to, leaves := e.acts(e.asked(other), other); other != f && in.covers(from, to, leaves) {
 			return true
 		}
 	}

@@ -131,7 +131,7 @@ func (m *model) brokenBy(at int64, needs nodes.Assumption) nodes.Assumption {
 // nothing.
 func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumption) {
 	asked := m.asked(f)
-	from, to, leaves := acts(asked, f)
+	from, to, leaves := m.acts(asked, f)
 	if from > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "" ||
 		!in.concernedBy(asked, f.Victim) {
 		return 0
@@ -147,18 +147,17 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 }
 
 // acts returns from when to when a fault acts, and for how long it may have consequences after that. A fault
-// of one message acts from its hit until the message arrives or is lost; a permanent fault acts only when it
-// begins, unless servers stay down; all others act until they are healed.
-func acts(asked *Fault, f *section.Fault) (from, to int64, leaves time.Duration) {
-	from, to, leaves = f.From, f.To, asked.Leaves
-	switch once := asked.ForGood && f.Healed; {
+// of messages acts from its first hit on, which the history has to the microsecond. A fault of one message acts
+// until that arrives or is lost; a permanent fault acts only when it begins, unless servers stay down; all
+// others act until they are healed.
+func (m *model) acts(asked *Fault, f *section.Fault) (from, to int64, leaves time.Duration) {
+	from = max(f.From, f.HitAt-int64(time.Microsecond)-m.sections.StampError())
+	to, leaves = f.To, asked.Leaves
+	switch {
 	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0:
 		to = from
-	case once && f.Until > 0:
+	case asked.ForGood && f.Healed && f.Until > 0:
 		to, leaves = f.Until, 0
-		if f.Hits == 1 {
-			from = max(from, to-int64(asked.Leaves))
-		}
 	case f.Until > 0: // all that it delayed has arrived by then
 		leaves = time.Duration(max(0, f.Until-to))
 	}

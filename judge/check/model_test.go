@@ -115,31 +115,32 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 	}
 }
 
-// A fault acts until the last message that it hit has come. A fault of one message does not act before that
-// message.
+// A fault of messages acts from its first hit, which is known to the microsecond, until the last message that it
+// hit has come.
 func TestFaultsActWhileMessagesAreLate(t *testing.T) {
 	one, many := delay, delay
 	one.ForGood, one.Leaves, many.Leaves = true, 100, chance.Longest
 	for _, test := range []struct {
 		name      string
 		of        Fault
-		hits      uint64
+		hit       int64
 		until     int64
 		at, after int64
 		want      nodes.Assumption
 	}{
-		{"before the message that is hit", one, 1, 1500, 1399, 0, 0},
-		{"while it is late", one, 1, 1500, 1400, 0, nodes.Timing},
-		{"when it has come", one, 1, 1500, 1501, 0, 0},
-		{"within the grace after that", one, 1, 1500, 1600, 100, nodes.Timing},
-		{"before the last of two", one, 2, 1500, 1000, 0, nodes.Timing},
-		{"until all have come", many, 9, 2500, 2500, 0, nodes.Timing},
-		{"when all have come", many, 9, 2500, 2501, 0, 0},
-		{"if it is unknown when all have come", many, 9, 0, 1e15, 0, nodes.Timing},
-		{"the messages came before the end of the fault", many, 9, 1500, 2000, 0, nodes.Timing},
+		{"before the message that is hit", one, 2400, 2500, 1399, 0, 0},
+		{"while it is late", one, 2400, 2500, 1400, 0, nodes.Timing},
+		{"when it has come", one, 2400, 2500, 2501, 0, 0},
+		{"within the grace after that", one, 2400, 2500, 2600, 100, nodes.Timing},
+		{"if it is unknown when it was hit", one, 0, 1500, 1000, 0, nodes.Timing},
+		{"before the first of many", many, 2400, 2500, 1399, 0, 0},
+		{"until all have come", many, 2400, 2500, 2500, 0, nodes.Timing},
+		{"when all have come", many, 2400, 2500, 2501, 0, 0},
+		{"if it is unknown when all have come", many, 0, 0, 1e15, 0, nodes.Timing},
+		{"the messages came before the end of the fault", many, 1200, 1500, 2000, 0, nodes.Timing},
 	} {
 		m := modelOf(test.of)
-		m.sections.Faults[0].Hits, m.sections.Faults[0].Until = test.hits, test.until
+		m.sections.Faults[0].HitAt, m.sections.Faults[0].Until = test.hit, test.until
 		if got := m.brokenIn(within(test.at, test.at, test.after), nodes.Timing); got != test.want {
 			t.Errorf("%s: %v are broken", test.name, got)
 		}
