@@ -32,12 +32,15 @@ func (l *lags) close(f *Fold, logs []*history.NodeLog) {
 	l.messages, l.timers = history.MessagesIn(logs), history.TimersIn(logs)
 	for id, all := range l.of {
 		slices.SortStableFunc(all, byTime)
-		all = slices.DeleteFunc(all, f.caused(id))
+		own, caused := all[:0], f.caused(id)
 		for _, lag := range all {
-			l.timers[history.LatenessBucket(lag.To-lag.From)] += uint64(lag.Timers)
+			if lag.To = min(lag.To, caused(lag)); lag.From < lag.To {
+				own = append(own, lag)
+				l.timers[history.LatenessBucket(lag.To-lag.From)] += uint64(lag.Timers)
+			}
 		}
-		l.all = append(l.all, all...)
-		l.of[id] = merged(all)
+		l.all = append(l.all, own...)
+		l.of[id] = merged(own)
 	}
 	slices.SortFunc(l.all, byTime)
 	l.all = merged(l.all)
@@ -57,25 +60,28 @@ func merged(all []history.Lag) (apart []history.Lag) {
 	return apart
 }
 
-// caused returns a function that reports, of the lags of a node in order, whether a fault of the run caused
-// it: the fault slowed down the node or the sender, or the node still works off what had waited meanwhile.
-// That may take as long as the fault lasted.
-func (f *Fold) caused(id nodes.ID) func(history.Lag) bool {
+// caused returns a function that takes the lags of a node in order, and returns from when on a fault of the
+// run caused it: the fault slowed down the node or the sender, or the node still works off what had waited
+// meanwhile. That may take as long as the fault lasted. If no fault did, the function returns the latest
+// time.
+func (f *Fold) caused(id nodes.ID) func(history.Lag) (from int64) {
 	// The backlog is worked off at this time, and at the latest at until.
 	backlog, until := int64(math.MinInt64), int64(math.MinInt64)
-	return func(lag history.Lag) bool {
-		ours := lag.From <= min(backlog, until)
+	return func(lag history.Lag) (from int64) {
+		if from = math.MaxInt64; lag.From <= min(backlog, until) {
+			from = lag.From
+		}
 		for i := range f.Faults {
 			fault := &f.Faults[i]
 			if f.Slows != nil && lag.From <= fault.To && fault.From <= lag.To &&
 				(f.Slows(fault, id) || lag.Sender != nodes.None && f.Slows(fault, lag.Sender)) {
-				ours, until = true, max(until, fault.To+(fault.To-fault.From))
+				from, until = min(from, fault.From), max(until, fault.To+(fault.To-fault.From))
 			}
 		}
-		if ours {
+		if from < math.MaxInt64 {
 			backlog = max(backlog, lag.To)
 		}
-		return ours
+		return from
 	}
 }
 

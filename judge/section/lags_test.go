@@ -50,6 +50,7 @@ func TestLateness(t *testing.T) {
 		{"before", nobody, []history.Event{late(0, 100, 130, -1)}, 130, 900, nil, 0},
 		{"a fault that slows nobody", nobody, []history.Event{late(2, 1000, 1400, -1)}, 0, 9000, nil, 400},
 		{"a fault slows it", second, []history.Event{late(2, 1000, 1400, -1)}, 0, 9000, nil, 0},
+		{"a fault slows what was late before", second, []history.Event{late(2, 900, 1400, -1)}, 0, 9000, nil, 100},
 		{"a fault slows another", second, []history.Event{late(1, 1000, 1400, -1)}, 0, 9000, nil, 400},
 		{"a fault slows the sender", second, []history.Event{late(1, 1000, 1400, 2)}, 0, 9000, nil, 0},
 		{"what waited meanwhile", second, []history.Event{late(2, 1000, 1400, -1), late(2, 1390, 1500, -1)},
