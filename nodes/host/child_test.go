@@ -17,6 +17,15 @@ const initOK = `echo last words >&2; ` +
 
 const noteLine = `{\"src\":\"n0\",\"dest\":\"n1\",\"body\":{\"type\":\"x\"}}`
 
+// A program of several processes is late for no longer than the time in which they waited.
+func TestProgramsAreLateSinceTheLastLook(t *testing.T) {
+	for waited, late := range map[time.Duration]int64{20e6: 20e6, 250e6: 100e6} {
+		if l := lagOf(waited, 100e6, 1e9); l.To != 1e9 || l.To-l.From != late {
+			t.Errorf("processes that waited for %v together in 100 ms were late by %d ns", waited, l.To-l.From)
+		}
+	}
+}
+
 // A program that misbehaves is found, and the error quotes what it wrote last to its standard error.
 func TestChildrenThatMisbehave(t *testing.T) {
 	for name, x := range map[string]struct{ does, says string }{
