@@ -136,13 +136,17 @@ func (n *nodeSet) death(first cluster.Process) error {
 			if n.idOf(first) >= 0 {
 				return err
 			}
-			return endedError{err}
+			return endedError{err, at}
 		}
 	}
 }
 
-// An endedError ends a trial of which a process that is no node has ended by itself.
-type endedError struct{ error }
+// An endedError ends a trial of which a process that is no node has ended by itself, which was known at a
+// time.
+type endedError struct {
+	error
+	at int64
+}
 
 // A hostGoneError ends a trial that has lost a host.
 type hostGoneError struct{ error }

@@ -163,12 +163,13 @@ func (t *Trial) Run(ctx context.Context) (err error) {
 // finish records why the trial ended early, if it did, and ends its processes.
 func (t *Trial) finish(err error) {
 	t.faults.refuse("has ended")
+	var ended endedError
 	switch {
 	case errors.Is(err, ErrStalled):
 		t.Stall(t.now(), t.livelock)
-	case errors.As(err, new(endedError)) && foreign.Is(t.Config):
+	case errors.As(err, &ended) && foreign.Is(t.Config):
 		// A server frees the locks of clients while it ends. What they did meanwhile does not count.
-		t.Mark(t.now()-int64(noticed), history.Interrupted)
+		t.Mark(ended.at-int64(noticed), history.Interrupted)
 	case err != nil:
 		t.Mark(t.now(), history.Interrupted)
 	}

@@ -87,7 +87,7 @@ type Setting struct {
 }
 
 // SlackOf returns how late n real processes may be, since they wait for processors, if no run has measured
-// it.
+// it. It is a guess, and a generous one, since nothing is known about the machine.
 func SlackOf(n int) time.Duration { return time.Second + time.Duration(n)*10*time.Millisecond }
 
 // SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.

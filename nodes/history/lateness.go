@@ -8,7 +8,10 @@ import (
 	"turnstile/nodes"
 )
 
-// LateFrom is how late a process must handle a timer or a message for a Lagged event to record it.
+// LateFrom is how late a process must handle a timer or a message for a Lagged event to record it. Anything
+// less is counted alone, and a check must allow for it. On two processors with a load average of 14, 99 of
+// 100 timers of a run with five nodes were less than 0.3 ms late, and such events came two or three times a
+// second.
 const LateFrom = 5 * time.Millisecond
 
 // A Lag is a time in which a process was late: something was due at From, a timer that was to run out or a
@@ -70,8 +73,9 @@ func (l *Lags) Idle(now int64) {
 	}
 }
 
-// lagEvery bounds how often a process that is always late records it.
-const lagEvery = 50 * time.Millisecond
+// lagEvery bounds how often a process that is always late records it: 20 events a second are few beside those
+// of its entries. It is ten times LateFrom, so that lags that follow each other closely become one event.
+const lagEvery = 10 * LateFrom
 
 // Flush records the lag that goes on.
 func (l *Lags) Flush(now int64) {
