@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -151,11 +150,7 @@ func TestVerifyOfAnArchiveInterrupted(t *testing.T) {
 // Joining a control plane that says nothing is interrupted like all else.
 func TestJoiningInterrupted(t *testing.T) {
 	t.Parallel()
-	mute, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mute.Close()
+	mute := listen(t)
 	for _, args := range [][]string{{"hosts", "join"}, {"hosts", "--control"}} {
 		cmd := orchestrator(t, t.TempDir(), append(args, "nats://token@"+mute.Addr().String())...)
 		cmd.Stderr = t.Output()

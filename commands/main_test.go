@@ -3,6 +3,7 @@ package commands
 import (
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +99,27 @@ func orchestrator(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(programs, "orchestrator"), args...)
 	cmd.Env, cmd.Dir = cleanEnv(), dir
 	return cmd
+}
+
+// ends runs a command to its end, and wants this exit status and these words. It returns what was printed.
+func ends(t *testing.T, cmd *exec.Cmd, status int, says string) string {
+	t.Helper()
+	out, _ := cmd.CombinedOutput()
+	if got := cmd.ProcessState.ExitCode(); got != status || !strings.Contains(string(out), says) {
+		t.Errorf("%q: the status is %d, and should be %d with %q:\n%s", cmd.Args[1:], got, status, says, out)
+	}
+	return string(out)
+}
+
+// listen returns a listener on a free port, which is closed after the test.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
 }
 
 func TestScripts(t *testing.T) {

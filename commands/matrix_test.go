@@ -141,11 +141,8 @@ func TestServiceMatrix(t *testing.T) {
 		{"--ttl 1s", "add --failover", 64},
 		{"--failover --only redis --ttl 1s", "can be run: redis: the program services, which has redis,", 64},
 	} {
-		cmd := orchestrator(t, t.TempDir(), append([]string{"matrix"}, strings.Fields(x.args)...)...)
-		out, _ := cmd.CombinedOutput()
-		if status := cmd.ProcessState.ExitCode(); status != x.status || !strings.Contains(string(out), x.says) {
-			t.Errorf("matrix %s: status %d, want %d and %q:\n%s", x.args, status, x.status, x.says, out)
-		}
+		ends(t, orchestrator(t, t.TempDir(), append([]string{"matrix"}, strings.Fields(x.args)...)...), x.status,
+			x.says)
 	}
 }
 

@@ -43,17 +43,11 @@ func TestServiceRuns(t *testing.T) {
 				quoted(x.args)...)
 			cmd := orchestrator(t, dir, args...)
 			cmd.Env = append(cmd.Env, "TMPDIR="+dir)
-			out, _ := cmd.CombinedOutput()
-			if got := cmd.ProcessState.ExitCode(); got != x.status || !strings.Contains(string(out), x.says) {
-				t.Fatalf("bench %s: status %d, and it is to say %q:\n%s", x.args, got, x.says, out)
-			}
+			ends(t, cmd, x.status, x.says)
 			if left, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*")); left != nil {
 				t.Errorf("folders of servers are left behind: %q", left)
 			}
-			again := orchestrator(t, dir, "verify", "latest")
-			if out, _ := again.CombinedOutput(); again.ProcessState.ExitCode() != x.status {
-				t.Errorf("verify: status %d, want %d:\n%s", again.ProcessState.ExitCode(), x.status, out)
-			}
+			ends(t, orchestrator(t, dir, "verify", "latest"), x.status, "")
 		})
 	}
 }
@@ -91,11 +85,7 @@ func TestServicesRefuse(t *testing.T) {
 		"service up nothing":                                      "there is no service",
 		"service":                                                 "write list, or",
 	} {
-		cmd := orchestrator(t, t.TempDir(), quoted(args)...)
-		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != 64 || !strings.Contains(string(out), says) {
-			t.Errorf("%s: status %d, and it is to say %q:\n%s", args, cmd.ProcessState.ExitCode(), says, out)
-		}
+		ends(t, orchestrator(t, t.TempDir(), quoted(args)...), usage, says)
 	}
 }
 
@@ -104,22 +94,14 @@ func TestServiceOutOfReach(t *testing.T) {
 	t.Parallel()
 	cmd := orchestrator(t, t.TempDir(), "bench", "--service", "nats-kv", "--endpoint", "127.0.0.1:1", "-n", "1",
 		"--no-progress")
-	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 69 ||
-		!strings.Contains(string(out), "the endpoint 127.0.0.1:1 is out of reach: ") {
-		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
-	}
+	ends(t, cmd, unreached, "the endpoint 127.0.0.1:1 is out of reach: ")
 }
 
 // If a server does not speak the protocol of the service, the run ends before a client requests, with the
 // error of the client library.
 func TestServiceDoesNotSpeak(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listen(t)
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -132,10 +114,7 @@ func TestServiceDoesNotSpeak(t *testing.T) {
 	at := l.Addr().String()
 	cmd := orchestrator(t, t.TempDir(), "bench", "--service", "nats-kv", "--endpoint", at, "-n", "1",
 		"--no-progress")
-	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "connecting to NATS at "+at) {
-		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
-	}
+	ends(t, cmd, 2, "connecting to NATS at "+at)
 }
 
 // A latency in a file for many runs is no error beside a service, to which it does nothing.
@@ -147,9 +126,7 @@ func TestLatencyOfOtherRuns(t *testing.T) {
 	}
 	cmd := orchestrator(t, dir, "bench", "--service", "nats-kv", "-n", "1", "--warmup", "0s", "--duration",
 		"300ms", "--no-progress")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "no injected latency") {
-		t.Errorf("%v:\n%s", err, out)
-	}
+	ends(t, cmd, 0, "no injected latency")
 }
 
 // If a service of another program is named as an algorithm, the error says how to run it.
@@ -293,11 +270,7 @@ func TestForeignExamples(t *testing.T) {
 		if filepath.Base(x.program) != "ra.py" {
 			continue
 		}
-		again := orchestrator(t, dir, "verify")
-		again.Stderr = nil
-		if out, _ := again.CombinedOutput(); again.ProcessState.ExitCode() != status {
-			t.Errorf("%s: verify says %d: %s", x.program, again.ProcessState.ExitCode(), out)
-		}
+		ends(t, orchestrator(t, dir, "verify"), status, "")
 	}
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"testing"
@@ -48,21 +49,24 @@ func TestRequirements(t *testing.T) {
 		{"wait_us_p99=50ms", []figure.Figure{atLeast(50_001)}, violated, "it is >50001 us in trial 1"},
 		{"wait_us_p99<50ms", nil, unknown, "no trial has measured it"},
 	} {
-		r, err := ParseRequirement(test.text)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var rows []results.Row
 		for i, f := range test.figures {
 			rows = append(rows, row(i+1, f))
 		}
-		want := test.text + " is required, and met"
-		if test.says != "" {
-			want = test.text + " is required, and " + test.says
-		}
-		if outcome, says := r.Judge(rows, nil); outcome != test.want || says != want {
-			t.Errorf("%s of %v: %v, %q", test.text, test.figures, outcome, says)
-		}
+		judged(t, test.text, rows, nil, test.want, cmp.Or(test.says, "met"))
+	}
+}
+
+// judged wants a requirement on runs and faults to be judged like this.
+func judged(t *testing.T, text string, rows []results.Row, faults []results.FaultRow, want check.Outcome,
+	says string) {
+	t.Helper()
+	r, err := ParseRequirement(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, why := r.Judge(rows, faults); got != want || why != text+" is required, and "+says {
+		t.Errorf("%s: %v, %q", text, got, why)
 	}
 }
 
@@ -84,15 +88,7 @@ func TestRequirementsOfFaults(t *testing.T) {
 		"silence_s<1s":     {check.Violated, "it is 3 s in trial 1 (fault 1, during)"},
 		"old_rate_s<1s":    {check.Inconclusive, "it is not measured in trial 1"},
 	} {
-		r, err := ParseRequirement(text)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		outcome, says := r.Judge([]results.Row{{Trial: 1}}, faults)
-		if outcome != want.outcome || says != text+" is required, and "+want.says {
-			t.Errorf("%s: %v, %q", text, outcome, says)
-		}
+		judged(t, text, []results.Row{{Trial: 1}}, faults, want.outcome, want.says)
 	}
 }
 
