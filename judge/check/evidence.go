@@ -120,7 +120,7 @@ func (e *evidence) doubt(c *check, f *Finding) string {
 		return jumped
 	case needs&e.audit.breaks() != 0:
 		return e.audit.text()
-	case needs&inTime != 0 && !f.OutsideModel:
+	case needs&inTime != 0 && !f.OutsideModel && !c.own:
 		return e.lateProcesses(f)
 	}
 	return ""
@@ -134,7 +134,8 @@ const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | 
 
 // lateProcesses says how late processes were, if that may explain a violation: they were late for as long as
 // it lasted (see Finding.Lasts). A violation without a length is explained if a process was so late that the
-// timeouts of the algorithm, which cover the delays of the run, no longer did. Else it returns "".
+// timeouts of the algorithm, which cover the delays of the run, no longer did: it counts from the beginning
+// of the run, after all processes have started. Else it returns "".
 func (e *evidence) lateProcesses(f *Finding) string {
 	if !e.Measured {
 		return ""
@@ -147,7 +148,7 @@ func (e *evidence) lateProcesses(f *Finding) string {
 		return fmt.Sprintf("meanwhile processes were late by %v: they waited for processors; take fewer nodes, or "+
 			"a machine with less to do", late.Round(time.Millisecond))
 	}
-	longest := e.sections.Longest(math.MinInt64, math.MaxInt64)
+	longest := e.sections.Longest(e.sections.Marks[history.Began].At, math.MaxInt64)
 	if e.covered(longest) {
 		return ""
 	}

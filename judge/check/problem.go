@@ -17,6 +17,8 @@ type check struct {
 	split bool
 	// live means that this check of safety also rests on the assumptions of progress if leaders have terms.
 	live bool
+	// own means that the check is about what one process does by itself, however late it is.
+	own bool
 	// timed means that the check compares times of different nodes, and not only the order of events.
 	timed bool
 	// of reports whether the check applies to a run; nil: to every run.
@@ -90,9 +92,9 @@ var Exclusion = &Problem{
 	Misplaced: "elects nobody", Instead: "use bench or simulate, or take a scheme such as bully (see list)",
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
-		{name: "grants", about: aboutSafety, leaves: everything, of: misgrants, judge: grants},
+		{name: "grants", own: true, about: aboutSafety, leaves: everything, of: misgrants, judge: grants},
 		{name: "order", about: aboutSafety, leaves: everything, of: misordered, judge: order},
-		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
+		{name: "exit", own: true, about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: "register", about: aboutSafety, leaves: everything, judge: register},
 		{name: "capacity", about: aboutClaims, of: several, judge: capacity},
 		{name: "account", about: aboutSafety, leaves: everything, judge: account},
@@ -132,7 +134,7 @@ var Election = &Problem{
 	Leads: true,
 	checks: []check{
 		{name: "agreement", timed: true, about: aboutProgress, judge: agreed},
-		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
+		{name: "exit", own: true, about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: leadersCheck, timed: true, about: aboutSafety, split: true, live: true, judge: leaders},
 		{name: "majority", timed: true, about: aboutSafety, leaves: recoveryInside,
 			of: restsOnMajority, judge: majority},

@@ -21,12 +21,14 @@ var programMutants = []mutant{
 		Violated, Violated, "the program of node 1 ended by itself: {x}"},
 }
 
-// breaching returns a run in which assumptions are broken, and then a node's program breaks the protocol.
+// breaching returns a run in which assumptions are broken, a process is late by a second, and then a node's
+// program breaks the protocol.
 func breaching(how uint32, broken nodes.Assumption) *world {
 	w := measuring()
 	w.round()
 	w.broke(broken)
 	w.ask(1)
+	w.add(1, history.Lag{From: -1e9, Sender: nodes.None}.Event(0))
 	w.add(1, history.Event{Kind: history.Breached, Count: how})
 	w.log(1).Last = "{x}"
 	w.mark(history.Interrupted)
@@ -34,7 +36,8 @@ func breaching(how uint32, broken nodes.Assumption) *world {
 }
 
 // A breach of the protocol is a violation, and the finding quotes what the program wrote. Only a broken
-// assumption of the program's declaration excuses a breach; the end of the program itself is no such fault.
+// assumption of the program's declaration excuses a breach; the end of the program itself is no such fault,
+// and neither is that processes were late.
 func TestProgramsThatBreakTheProtocol(t *testing.T) {
 	const needs = nodes.NoDuplication
 	for _, x := range []struct {
@@ -55,7 +58,7 @@ func TestProgramsThatBreakTheProtocol(t *testing.T) {
 		{"dies outside its model", history.EndedItself, needs, "exit", "the algorithm assumes", Inconclusive, true},
 	} {
 		w := breaching(x.how, x.broken)
-		w.Safe, w.Live = needs, needs
+		w.Safe, w.Live, w.Measured = needs|nodes.Timing, needs|nodes.Timing, true
 		v := w.judge()
 		f := finding(t, v, x.check)
 		if f.Outcome != x.outcome || v.Outcome != x.outcome || f.OutsideModel != x.outsideModel ||
