@@ -164,7 +164,7 @@ test-compose: ## test runs over containers, with their networks cut off and one 
 .PHONY: test
 test: tools ## run the tests in their short form: each behaviour once, at the smallest size that shows it
 	@echo "building the tests, which takes minutes the first time" >&2
-	@$(GOTEST) $(rerun) --packages './commands ./...' -- -vet=off -short -timeout 10m
+	@$(GOTEST) $(rerun) --packages './commands ./...' -- -vet=off -short -timeout 30m
 	@$(if $(RERUN),$(flaky) $(PROCESSES))
 
 # WHY: the reason why rooms grew.
