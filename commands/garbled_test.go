@@ -342,7 +342,7 @@ func (s *stored) judge(t *testing.T) {
 func TestGarbledRuns(t *testing.T) {
 	runs := simulatedRuns(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range soak.Sample(make([]int, soak.Pick(12, 50, 600))) {
+	for range soak.Pick(12, 50, 600) {
 		s := runs[r.IntN(len(runs))]
 		s.judge(t)
 		s.garbled(t, drawGarbling(r))

@@ -1,21 +1,23 @@
 package soak
 
 import (
-	"slices"
+	"flag"
 	"testing"
 )
 
-// Sample returns all rows, except under the race detector.
+// With the race detector, the sample runs, unless -run says which tests do.
 func TestSample(t *testing.T) {
-	all, want := []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1, 2, 3, 4, 5, 6}
-	if racing {
-		want = []int{1, 5}
-	}
-	if got := Sample(all); !slices.Equal(got, want) {
-		t.Errorf("%d, want %d", got, want)
-	}
-	if got := Sample(all[:1]); len(got) != 1 {
-		t.Errorf("one row: %d", got)
+	run := flag.Lookup("test.run")
+	defer run.Value.Set(run.Value.String())
+	for _, c := range []struct {
+		given  string
+		racing bool
+		want   string
+	}{{"", true, "TestSome"}, {"TestOther", true, "TestOther"}, {"", false, ""}} {
+		run.Value.Set(c.given)
+		if choose("TestSome", c.racing); run.Value.String() != c.want {
+			t.Errorf("-run=%s, race detector %t: %s run, want %s", c.given, c.racing, run.Value, c.want)
+		}
 	}
 }
 

@@ -3,6 +3,8 @@
 package soak
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"testing"
 )
@@ -18,14 +20,20 @@ func Pick[T any](short, usual, long T) T {
 	return usual
 }
 
-// Sample returns the rows of a table for a test to simulate, such as all algorithms: all of them, but only
-// every fourth under the race detector. The detector makes simulations ten times as slow, and checks code
-// that is the same for each row.
-func Sample[T any](rows []T) []T {
-	if !racing {
-		return rows
+// Main runs the tests of a package, but with the race detector only those that match sample, unless -run says
+// which. The detector makes simulations ten times as slow, and finds nothing in those on one goroutine.
+func Main(m *testing.M, sample string) {
+	flag.Parse()
+	choose(sample, racing)
+	os.Exit(m.Run())
+}
+
+// choose has only the tests of a sample run with the race detector, unless -run says which.
+func choose(sample string, racing bool) {
+	if run := flag.Lookup("test.run"); racing && run.Value.String() == "" {
+		fmt.Println("with the race detector, only these tests run, unless -run names others:", sample)
+		run.Value.Set(sample)
 	}
-	return every(4, rows)
 }
 
 // Few returns every eighth row of a table under go test -short, and all otherwise. It is for rows that are

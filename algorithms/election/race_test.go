@@ -1,0 +1,10 @@
+package election
+
+import (
+	"testing"
+
+	"turnstile/internal/soak"
+)
+
+// The race detector sees each row explored twice at the same time, and several simulated beside others.
+func TestMain(m *testing.M) { soak.Main(m, "^Test(RowsAreExploredWithFaults|BulliesAfterDisasters)$") }
