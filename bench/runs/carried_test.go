@@ -34,6 +34,13 @@ func suffering(t *testing.T, algorithm string, brokers int, faults ...string) be
 	return o
 }
 
+// outlast has a run end by its entries, so that it goes on after its faults are healed, however late that is.
+// It lasts that long at least.
+func outlast(o *bench.Options, least time.Duration) {
+	o.Warmup, o.Duration, o.Entries = 0, 0, uint64(least/time.Millisecond)
+	o.Workload.Hold = chance.Constant(time.Millisecond)
+}
+
 // complete makes a run of real processes, which ends early only if it stalls.
 func complete(t *testing.T, o bench.Options) *Run {
 	t.Helper()
@@ -72,9 +79,8 @@ func TestTheTransportSuffers(t *testing.T) {
 			t.Run(test.name+" "+algorithm, func(t *testing.T) {
 				t.Parallel()
 				o := suffering(t, algorithm, test.brokers, test.faults...)
-				if test.never { // the run goes on after the heal, however late the heal is
-					o.Warmup, o.Duration, o.Entries = 0, 0, 300
-					o.Workload.Hold = chance.Constant(time.Millisecond)
+				if test.never {
+					outlast(&o, 300*time.Millisecond)
 				}
 				r := complete(t, o)
 				v := r.Trials[0].Verdict

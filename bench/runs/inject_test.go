@@ -4,6 +4,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
 	"turnstile/bench/option"
+	"turnstile/bench/trial"
 	"turnstile/chaos"
 	"turnstile/hosts/control"
 	"turnstile/internal/chance"
@@ -100,30 +102,34 @@ func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 	for _, o := range []bench.Options{elect, follow} {
 		t.Run(o.Algorithm, func(t *testing.T) {
 			t.Parallel()
-			o.Config.N, o.Warmup, o.Duration = 3, 0, 800*time.Millisecond
+			o.Config.N, o.Warmup, o.Duration = 3, 0, time.Hour
 			spec, err := benchtest.Row(o.Algorithm)
 			if err != nil {
 				t.Fatal(err)
 			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
 			setup, once := setup(t), new(sync.Once)
 			setup.Progress = func(p Progress) {
-				if p.Phase == "measuring" && p.Elapsed > 500*time.Millisecond { // by now a node leads, and keeps leading
-					once.Do(func() { go injectOne(t, setup.Results+"/latest", "pause: leader, for: 20ms") })
+				if p.Phase == "measuring" {
+					once.Do(func() { go injectTwice(ctx, cancel, t, setup.Results+"/latest", "pause: leader, for: 20ms") })
 				}
 			}
-			r, err := Make(t.Context(), resolved(t, spec, o), setup)
-			if err != nil {
-				t.Fatal(err)
+			r, err := Make(ctx, resolved(t, spec, o), setup)
+			if !errors.Is(err, trial.ErrInterrupted) || len(r.Record.Trials) != 1 {
+				t.Fatalf("%v", err)
 			}
-			if f := r.Record.Trials[0].Faults; len(f) != 1 || f[0].Hit == nil {
+			if f := r.Record.Trials[0].Faults; len(f) != 2 || f[0].Hit == nil || f[1].Hit == nil {
 				t.Errorf("the leader was not hit: %v; %s", f, r.Trials[0].Verdict.Reason)
 			}
 		})
 	}
 }
 
-// injectOne injects a fault into a run.
-func injectOne(t *testing.T, folder, text string) {
+// injectTwice injects a fault into a run once the same fault is over, so that the second one begins when the
+// first has found what it hits. Then it ends the run.
+func injectTwice(ctx context.Context, end func(), t *testing.T, folder, text string) {
+	defer end()
 	c, err := control.Dial(folder)
 	if err != nil {
 		t.Error(err)
@@ -134,8 +140,18 @@ func injectOne(t *testing.T, folder, text string) {
 	if err != nil {
 		t.Error(err)
 	}
-	reply, err := c.Ask(t.Context(), control.Request{Do: control.Inject, Faults: []chaos.Fault{f}})
-	if err != nil || reply.Refused != "" {
-		t.Errorf("the run refuses %s: %s, %v", text, reply.Refused, err)
+	for number := 1; number <= 2; time.Sleep(time.Millisecond) {
+		reply, err := c.Ask(ctx, control.Request{Do: control.Inject, Faults: []chaos.Fault{f}})
+		for err == nil && len(reply.Faults) == number && reply.Faults[number-1].State != chaos.Healed {
+			time.Sleep(time.Millisecond)
+			reply, err = c.Ask(ctx, control.Request{Do: control.List})
+		}
+		if err != nil || reply.Refused != "" && !reply.Later {
+			t.Errorf("the run refuses %s, or does not carry it out: %s, %v", text, reply.Refused, err)
+			return
+		}
+		if len(reply.Faults) == number {
+			number++
+		}
 	}
 }
