@@ -41,6 +41,9 @@ func judge(t *testing.T, command string, row *row.Row, n int, more ...string) (j
 	args := []string{command, "--algo", row.Name, "-n", strconv.Itoa(n), "--entries", "60", "--json"}
 	cmd := orchestrator(t, t.TempDir(), append(args, more...)...)
 	out, err := cmd.Output()
+	if err != nil {
+		skipIfBusy(t, cmd.Dir)
+	}
 	if err == nil {
 		err = json.Unmarshal(out, &j)
 	}

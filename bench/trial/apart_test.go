@@ -97,6 +97,15 @@ func (r *takenApart) make(ctx context.Context, t *testing.T) (*judged, error) {
 	return got, trouble
 }
 
+// skipIfBusy skips a test if its trial, which ended for no other reason, shows nothing since the machine was
+// busy.
+func (j *judged) skipIfBusy(t *testing.T, trouble error) {
+	t.Helper()
+	if trouble == nil || errors.Is(trouble, ErrStalled) {
+		benchtest.SkipIfBusy(t, &j.Verdict, &j.Row)
+	}
+}
+
 // sharedOf returns the file that the clients of a trial share.
 func sharedOf(t *Trial) *host.Resource {
 	shared, err := host.OpenResource(t.resourcePath(), t.ResourceCount(), t.Config.N)

@@ -90,6 +90,7 @@ func suffer(t *testing.T, f fate) (*judged, *history.History) {
 	if trouble != nil && !strings.Contains(trouble.Error(), "stalled") {
 		t.Errorf("the run ended early: %v", trouble)
 	}
+	got.skipIfBusy(t, trouble)
 	return got, h
 }
 

@@ -75,7 +75,9 @@ func killBrokers(t *testing.T, algorithm string, change func(*bench.Options), k 
 	k.reconnects, k.Progress = k.expects, k.look
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	return run.make(ctx, t)
+	got, trouble := run.make(ctx, t)
+	got.skipIfBusy(t, trouble)
+	return got, trouble
 }
 
 // measuringFor reports whether a trial has been measured for a share of its time.

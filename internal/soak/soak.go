@@ -20,8 +20,8 @@ func Pick[T any](short, usual, long T) T {
 	return usual
 }
 
-// Main runs the tests of a package, but with the race detector only those that match sample, unless -run says
-// which. The detector makes simulations ten times as slow, and finds nothing in those on one goroutine.
+// Main runs the tests of a package, but with the race detector only tests that match sample, unless -run says
+// which. The detector makes tests ten times as slow, and finds nothing in a test on one goroutine.
 func Main(m *testing.M, sample string) {
 	flag.Parse()
 	choose(sample, racing)

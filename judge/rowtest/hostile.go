@@ -33,9 +33,9 @@ func Hostile(of *row.Row) []explore.Options {
 	return []explore.Options{crash, double}
 }
 
-// ExploreHostile demands that the hostile explorations of the sound rows of a table find no violation. It makes
-// the two explorations of each row, sound or not, at the same time, so that the race detector finds what its
-// machines share.
+// ExploreHostile demands that the hostile explorations of the sound rows of a table find no violation. The
+// two of each row, sound or not, are made at the same time, so that the race detector finds what machines
+// share.
 func ExploreHostile(t *testing.T, table []*row.Row) {
 	for _, of := range table {
 		t.Run(of.Name, func(t *testing.T) {
