@@ -167,9 +167,9 @@ test: tools ## run the tests in their short form: each behaviour once, at the sm
 	@$(GOTEST) $(rerun) --packages './commands ./...' -- -vet=off -short -timeout 30m
 	@$(if $(RERUN),$(flaky) $(PROCESSES))
 
-# WHY: the reason why rooms grew.
+# WHY: the reason why the code grew.
 .PHONY: size
-size: ## print the size of each room: make size; write .ci/size: make size UPDATE=1 [WHY='a row of its own']
+size: ## print the size of each room; write .ci/size: make size UPDATE=1 [WHY='a service of its own']
 	@go run ./internal/size $(if $(UPDATE),-update) $(if $(WHY),-why $(call quote,$(WHY)))
 
 .PHONY: unit

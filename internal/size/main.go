@@ -3,13 +3,12 @@
 //	size [-update] [-why REASON]
 //
 // It prints lines of Go outside tests and testdata, lines of tests, files and exported names outside tests,
-// words of Markdown, and their sums; and the counts that measure structure. The file .ci/size has the figures
-// of main; -update rewrites it. A room with more lines or exported names than in that file needs a reason,
-// which the file keeps.
+// words of Markdown, and their sums; and the counts that measure structure. The file .ci/size has the lines
+// of main outside tests and algorithms; -update rewrites it. More lines need a reason, which the file keeps.
 package main
 
 import (
-	"errors"
+	"cmp"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -20,22 +19,20 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// record is the file with the figures of main, below the root.
+// record is the file with the lines of main, below the root.
 const record = ".ci/size"
 
 // A Room has the figures of a folder.
 type Room struct {
-	Lines int    `yaml:"lines"` // lines of Go outside tests and testdata
-	Tests int    `yaml:"-"`     // lines of tests
-	Files int    `yaml:"files"` // files of Go outside tests and testdata
-	Names int    `yaml:"names"` // exported names at package level
-	Words int    `yaml:"words,omitempty"`
-	Why   string `yaml:"why,omitempty"` // the reason of the last rise
+	Lines int // lines of Go outside tests and testdata
+	Tests int // lines of tests
+	Files int // files of Go outside tests and testdata
+	Names int // exported names at package level
+	Words int
 }
 
 // free are the rooms that may grow without a reason: algorithms.
@@ -56,18 +53,15 @@ func run(update bool, why string) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(record)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	most, reason, err := recorded(os.DirFS("."))
+	if err != nil {
 		return err
 	}
-	known := map[string]Room{}
-	if err := yaml.Unmarshal(text, &known); err != nil {
-		return fmt.Errorf("%s: %w", record, err)
-	}
 	if update {
-		return write(rooms, known, why)
+		return write(Bound(rooms), most, reason, why)
 	}
-	print(rooms, known)
+	print(rooms)
+	fmt.Printf("%d lines outside algorithms, %+d: %s\n", Bound(rooms), Bound(rooms)-most, reason)
 	counts, err := Counts(os.DirFS("."))
 	for _, c := range counts {
 		fmt.Printf("%8d  %s  %s\n", c.N, c.What, c.Of)
@@ -155,71 +149,50 @@ func exported(file string, text []byte) (names int, err error) {
 	return names, nil
 }
 
-// print prints the rooms and their sums, and for each room the change of its lines against the record.
-func print(rooms, known map[string]Room) {
+// print prints the rooms and their sums.
+func print(rooms map[string]Room) {
 	fmt.Printf("%-24s %8s %8s %6s %6s %8s\n", "", "lines", "tests", "files", "names", "words")
-	line := func(name string, r Room, more string) {
-		fmt.Printf("%-24s %8d %8d %6d %6d %8d  %s\n", name, r.Lines, r.Tests, r.Files, r.Names, r.Words, more)
+	line := func(name string, r Room) {
+		fmt.Printf("%-24s %8d %8d %6d %6d %8d\n", name, r.Lines, r.Tests, r.Files, r.Names, r.Words)
 	}
 	var sum Room
-	recorded := 0
-	for _, name := range slices.Sorted(maps.Keys(rooms)) {
-		r, was := rooms[name], known[name]
-		sum = Room{sum.Lines + r.Lines, sum.Tests + r.Tests, sum.Files + r.Files, sum.Names + r.Names,
-			sum.Words + r.Words, ""}
-		more := was.Why
-		if r.Lines != was.Lines {
-			more = fmt.Sprintf("%+d  %s", r.Lines-was.Lines, was.Why)
-		}
-		line(name, r, more)
-	}
-	for _, was := range known {
-		recorded += was.Lines
-	}
-	line("all", sum, fmt.Sprintf("%+d", sum.Lines-recorded))
-}
-
-// Rises names the rooms that have more lines or exported names than on record, except free ones.
-func Rises(rooms, known map[string]Room) (all []string) {
-	for _, name := range slices.Sorted(maps.Keys(rooms)) {
-		r, was := rooms[name], known[name]
-		if !slices.Contains(free, name) && (r.Lines > was.Lines || r.Names > was.Names) {
-			all = append(all, fmt.Sprintf("%s: %d lines of %d, %d exported names of %d", name, r.Lines,
-				was.Lines, r.Names, was.Names))
-		}
-	}
-	return all
-}
-
-// write writes the record.
-func write(rooms, known map[string]Room, why string) error {
-	var rises []string
-	if len(known) > 0 { // if there is a record already
-		rises = Rises(rooms, known)
-	}
-	if len(rises) > 0 && why == "" {
-		return fmt.Errorf("these folders grew, and no reason was given (make size UPDATE=1 WHY='...'):\n%s",
-			strings.Join(rises, "\n"))
-	}
-	for name, r := range rooms {
-		r.Why = known[name].Why
-		if slices.ContainsFunc(rises, func(rise string) bool { return strings.HasPrefix(rise, name+": ") }) {
-			r.Why = why
-		}
-		rooms[name] = r
-	}
-	text := "# The size of each room on main, as make size prints it, and why it last grew. " +
-		"make size UPDATE=1 writes it.\n"
 	for _, name := range slices.Sorted(maps.Keys(rooms)) {
 		r := rooms[name]
-		text += fmt.Sprintf("%s: {lines: %d, files: %d, names: %d", name, r.Lines, r.Files, r.Names)
-		if r.Words > 0 {
-			text += fmt.Sprintf(", words: %d", r.Words)
-		}
-		if r.Why != "" {
-			text += fmt.Sprintf(", why: %q", r.Why)
-		}
-		text += "}\n"
+		sum = Room{sum.Lines + r.Lines, sum.Tests + r.Tests, sum.Files + r.Files, sum.Names + r.Names,
+			sum.Words + r.Words}
+		line(name, r)
 	}
-	return os.WriteFile(record, []byte(text), 0o644)
+	line("all", sum)
+}
+
+// Bound returns the lines that may not grow without a reason: those of all rooms but the free ones.
+func Bound(rooms map[string]Room) (lines int) {
+	for name, r := range rooms {
+		if !slices.Contains(free, name) {
+			lines += r.Lines
+		}
+	}
+	return lines
+}
+
+// recorded returns the lines on record, and why they last grew. The record is one line.
+func recorded(root fs.FS) (lines int, reason string, err error) {
+	text, err := fs.ReadFile(root, record)
+	if err != nil {
+		return 0, "", err
+	}
+	number, reason, _ := strings.Cut(strings.TrimSpace(string(text)), " lines: ")
+	if lines, err = strconv.Atoi(number); err != nil {
+		return 0, "", fmt.Errorf("%s is no number of lines with a reason, such as: 70000 lines: a reason", record)
+	}
+	return lines, reason, nil
+}
+
+// write writes the record. If there are more lines than on record, there has to be a new reason, why.
+func write(lines, most int, reason, why string) error {
+	if lines > most && why == "" {
+		return fmt.Errorf("the code grew from %d to %d lines, and no reason was given (make size UPDATE=1 "+
+			"WHY='...')", most, lines)
+	}
+	return os.WriteFile(record, fmt.Appendf(nil, "%d lines: %s\n", lines, cmp.Or(why, reason)), 0o644)
 }

@@ -1,37 +1,25 @@
 package main
 
 import (
+	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"testing/fstest"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// No room is larger than .ci/size says, so that each rise has a reason.
+// The code outside tests and algorithms has no more lines than .ci/size says, so that each rise has a reason.
 func TestRooms(t *testing.T) {
 	root := os.DirFS("../..")
 	rooms, err := Measure(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../" + record)
-	if err != nil {
-		t.Fatal(err)
+	most, why, err := recorded(root)
+	if err != nil || why == "" {
+		t.Fatalf("%q: %v", why, err)
 	}
-	var known map[string]Room
-	if err := yaml.Unmarshal(text, &known); err != nil {
-		t.Fatal(err)
-	}
-	if rises := Rises(rooms, known); len(rises) > 0 {
-		t.Errorf("folders are larger than %s says: delete, or say why (make size UPDATE=1 WHY='...'):\n%s", record,
-			strings.Join(rises, "\n"))
-	}
-	for name := range known {
-		if _, there := rooms[name]; !there {
-			t.Errorf("%s has %s, which is gone: make size UPDATE=1", record, name)
-		}
+	if lines := Bound(rooms); lines > most {
+		t.Errorf("%d lines, and %s says %d: delete, or say why (make size UPDATE=1 WHY='...')", lines, record, most)
 	}
 }
 
@@ -55,8 +43,38 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, rooms[name], want)
 		}
 	}
-	grown := Rises(rooms, map[string]Room{"a/b": {Lines: 9, Names: 3}, "cmd/x": {Lines: 3}, "docs": {}})
-	if len(grown) != 1 || !strings.HasPrefix(grown[0], "a/b: 10 lines of 9") {
-		t.Errorf("grown: %q", grown)
+	rooms["algorithms/mutex"] = Room{Lines: 100}
+	if lines := Bound(rooms); lines != 13 {
+		t.Errorf("%d lines are bound, want those of a/b and cmd/x: 13", lines)
+	}
+}
+
+// The record takes more lines with a reason only, and keeps the reason of the last rise.
+func TestRecord(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir(".ci", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lines, reason := 0, ""
+	for _, step := range []struct {
+		lines int
+		why   string
+		want  string
+	}{
+		{100, "a row: with an option", "100 lines: a row: with an option"},
+		{90, "", "90 lines: a row: with an option"},
+		{91, "", "90 lines: a row: with an option"},
+		{91, "another", "91 lines: another"},
+	} {
+		err := write(step.lines, lines, reason, step.why)
+		if (err != nil) != (step.lines > lines && step.why == "") {
+			t.Errorf("%d lines: %v", step.lines, err)
+		}
+		if lines, reason, err = recorded(os.DirFS(".")); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%d lines: %s", lines, reason); got != step.want {
+			t.Errorf("%q, want %q", got, step.want)
+		}
 	}
 }
