@@ -3,6 +3,7 @@ package benchtest
 import (
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"turnstile/judge/check"
@@ -11,6 +12,13 @@ import (
 
 // tooLate is more than timers are late where a processor is free.
 const tooLate = 25 * time.Millisecond
+
+// Errorf fails a test, or skips it if its run shows nothing because processes waited for processors.
+func Errorf(t testing.TB, v *check.Verdict, row *measure.Figures, format string, args ...any) {
+	t.Helper()
+	SkipIfBusy(t, v, row)
+	t.Errorf(format, args...)
+}
 
 // SkipIfBusy skips a test whose run shows nothing because its processes waited for processors. It does not
 // skip the test if the run found a violation, or has a doubt that lack of time does not explain.

@@ -86,7 +86,7 @@ func TestTheTransportSuffers(t *testing.T) {
 				v := r.Trials[0].Verdict
 				if v.Outcome == check.Violated || v.Outcome == check.Inconclusive && !v.OutsideModel &&
 					!strings.Contains(v.Reason, "nobody entered") || test.never && v.Outcome != check.Valid {
-					t.Errorf("%v, outside its model: %v: %s", v.Outcome, v.OutsideModel, v.Reason)
+					r.Trials[0].errorf(t, "%v, outside its model: %v: %s", v.Outcome, v.OutsideModel, v.Reason)
 				}
 				for _, f := range v.Findings {
 					if (f.Check == "loss" || f.Check == "accounting") && f.Outcome != check.Valid &&

@@ -60,7 +60,7 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 			r, err := makeRun(t, o)
 			for _, got := range r.Trials {
 				if got.Verdict.Outcome != test.want {
-					t.Errorf("%v: %s; %v", got.Verdict.Outcome, got.Verdict.Reason, err)
+					got.errorf(t, "%v: %s; %v", got.Verdict.Outcome, got.Verdict.Reason, err)
 				}
 				if per := got.Row.MessagesPerEntry.String(); test.messages != "" && per != test.messages {
 					t.Errorf("%s messages per entry, not %s", per, test.messages)
@@ -145,8 +145,8 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 			r, err := makeRun(t, o)
 			v := r.Trials[0].Verdict
 			if v.Outcome != want || v.Overlap == 0 || (v.LostUpdates > 0) != (want == check.Violated) {
-				t.Errorf("%v: %s; %v of overlap, %d updates lost; %v", v.Outcome, v.Reason, v.Overlap, v.LostUpdates,
-					err)
+				r.Trials[0].errorf(t, "%v: %s; %v of overlap, %d updates lost; %v", v.Outcome, v.Reason, v.Overlap,
+					v.LostUpdates, err)
 			}
 		})
 	}

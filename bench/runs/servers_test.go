@@ -11,7 +11,6 @@ import (
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
-	"turnstile/bench/benchtest"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
@@ -66,9 +65,8 @@ func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
 	}
 	for _, r := range []*Run{r, again} {
 		trial := r.Trials[0]
-		benchtest.SkipIfBusy(t, &trial.Verdict, &trial.Row.Figures)
 		if trial.Verdict.Outcome != check.Valid {
-			t.Errorf("%v, %s", trial.Verdict.Outcome, trial.Verdict.Reason)
+			trial.errorf(t, "%v, %s", trial.Verdict.Outcome, trial.Verdict.Reason)
 		}
 		if len(trial.Faults) != 1 || !trial.Faults[0].FromS.Known() {
 			t.Errorf("what became of the fault: %+v", trial.Faults)

@@ -97,13 +97,10 @@ func (r *takenApart) make(ctx context.Context, t *testing.T) (*judged, error) {
 	return got, trouble
 }
 
-// skipIfBusy skips a test if its trial, which ended for no other reason, shows nothing since the machine was
-// busy.
-func (j *judged) skipIfBusy(t *testing.T, trouble error) {
+// errorf fails a test, or skips it if the trial shows nothing because the machine was busy.
+func (j *judged) errorf(t *testing.T, format string, args ...any) {
 	t.Helper()
-	if trouble == nil || errors.Is(trouble, ErrStalled) {
-		benchtest.SkipIfBusy(t, &j.Verdict, &j.Row)
-	}
+	benchtest.Errorf(t, &j.Verdict, &j.Row, format, args...)
 }
 
 // sharedOf returns the file that the clients of a trial share.

@@ -90,7 +90,6 @@ func suffer(t *testing.T, f fate) (*judged, *history.History) {
 	if trouble != nil && !strings.Contains(trouble.Error(), "stalled") {
 		t.Errorf("the run ended early: %v", trouble)
 	}
-	got.skipIfBusy(t, trouble)
 	return got, h
 }
 
@@ -401,7 +400,7 @@ func waitForWhoStandsStill(t *testing.T, name, detects string) {
 		return t.nodes.lives[1].node.Signal(syscall.SIGSTOP)
 	}})
 	if got.Verdict.Outcome != check.Valid {
-		t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
+		got.errorf(t, "%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
 	}
 	resumed, rested, over, late := int64(0), int64(0), false, 0
 	for _, e := range h.Events {
@@ -508,7 +507,7 @@ func TestMomentsPause(t *testing.T) {
 			// not in parallel: runs in one process share proc.NoticeStops
 			got, h := planned(t, "central", 60, text)
 			if got.Verdict.Outcome != check.Valid {
-				t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
+				got.errorf(t, "%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
 			}
 			began, healed := sole(t, h, history.FaultBegan, nodes.None), sole(t, h, history.FaultHealed,
 				nodes.None)
