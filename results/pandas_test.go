@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
 )
@@ -42,7 +43,7 @@ for path in sys.argv[1:]:
     for column in table.columns:
         of = table[column]
         if of.isna().all(): kind = "empty"
-        elif pandas.api.types.is_bool_dtype(of): kind = "bool"
+        elif pandas.api.types.is_bool_dtype(of.dropna().infer_objects()): kind = "bool"
         elif pandas.api.types.is_numeric_dtype(of): kind = "number"
         else: kind = "words" if all(isinstance(v, str) for v in of.dropna()) else "mixed"
         print(path, column, kind)
@@ -77,6 +78,12 @@ func TestTablesLoadInPandas(t *testing.T) {
 			if c.figures {
 				want[c.header] = "number"
 			}
+		}
+	}
+	o := option.Defaults()
+	for _, c := range option.Columns() {
+		if c.Cell != nil && reflect.TypeOf(c.Cell(&o, true)).Kind() == reflect.Bool {
+			want[c.Name] = "bool"
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(inPandas(t, dtypes, paths...)), "\n")
