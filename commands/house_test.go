@@ -124,7 +124,7 @@ var layers = [][]string{
 	{"internal/selfbench"},
 	{"internal/broker", "internal/chance", "internal/yamlfile", "internal/format", "internal/proc",
 		"internal/stats"},
-	{"internal/terminal"},
+	{"internal/terminal", "internal/secret"},
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/disk", "internal/english",
 		"internal/figure", "internal/flaky", "internal/heap", "internal/input", "internal/jsonseq",
 		"internal/mapped", "internal/offset", "internal/plainjson", "internal/quickpipe", "internal/relay",

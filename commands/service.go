@@ -65,6 +65,8 @@ func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
 	f.StringSliceVar(&x.with, "with", nil, "`options` of that service, as in px=1s,fence=on")
 	f.StringVar(&x.endpoint, site.EndpointOption, "", "`addresses` of servers that run already, host:port "+
 		"with commas between (default servers of the run's own)")
+	f.StringVar(&s.Secrets, "secrets", "", "`folder` with the secret of these servers, as bin/services up NAME "+
+		"prints it (default they demand nothing)")
 	f.StringVar(&s.ServerProgram, "server-program", "", "`path` of the program of the servers (default the one "+
 		"in PATH)")
 }
@@ -79,6 +81,8 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, nil
 	case s.rank(foreign.ServiceOption) == s.rank("algo"), c.foreign.command != "":
 		return false, errors.New("--service, --foreign and --algo say what is run: leave out all but one")
+	case x.endpoint == "" && c.setup.Secrets != "":
+		return false, errors.New("--secrets is for servers that run already: add --endpoint")
 	case x.endpoint != "" && c.setup.ServerProgram != "":
 		return false, errors.New("--endpoint names running servers, and --server-program starts some: leave out " +
 			"one of the two")

@@ -233,7 +233,8 @@ func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err e
 	for _, m := range u.group.members {
 		all = append(all, m.Address(0))
 	}
-	fmt.Fprintf(out, "%s serves at %s; Ctrl-C ends it\n", s.Name, strings.Join(all, ","))
+	fmt.Fprintf(out, "%s serves at %s, with the secrets in %s; Ctrl-C ends it\n", s.Name, strings.Join(all, ","),
+		u.group.secret.Dir)
 	<-ctx.Done()
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,15 +16,18 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/internal/disk"
 	"turnstile/internal/proc"
+	"turnstile/internal/secret"
 )
 
 // A group is the servers of a run.
 type group struct {
 	servers  *Servers
 	launcher *proc.Launcher
-	as       *owner   // user that runs the servers; nil: this process's user
-	within   []string // command of servers within this program; nil: the servers are another program
+	tools    *proc.Launcher // starts the programs that prepare servers: as nobody, if as is set
+	as       *owner         // user that runs the servers; nil: this process's user
+	within   []string       // command of servers within this program; nil: the servers are another program
 	members  []*Member
+	secret   *secret.Secret
 	fronts   *fronts            // nil: members reach each other directly
 	lost     chan error         // receives once a server ended or stands still, and no order was the reason
 	clocks   *clocks            // the members' clocks, if they can be set; nil: the machine's clock
@@ -35,9 +39,28 @@ type group struct {
 // An owner is a user that runs servers.
 type owner struct{ uid, gid uint32 }
 
-// nobody is the user that runs servers if this process is root: some servers refuse to run as root, and no
-// server needs to. This user may be unable to read this program.
+// nobody is the user that prepares the folders of servers if this process is root: initdb demands one with a
+// name, other than root.
 var nobody = owner{65534, 65534}
+
+// unusedUser returns the user that runs servers if this process is root: some servers refuse to run as root,
+// and no server needs to. No other process is of this user, since it could read the secret of the run. Debian
+// leaves the numbers from 61184 to 65519 to such users.
+func unusedUser() *owner {
+	used := map[uint32]bool{}
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range all {
+		var info syscall.Stat_t
+		if syscall.Stat(process, &info) == nil {
+			used[info.Uid] = true
+		}
+	}
+	for {
+		if id := 61184 + rand.Uint32N(4336); !used[id] {
+			return &owner{id, id}
+		}
+	}
+}
 
 // startLimit is how long servers may take until they serve, unless they set a limit.
 const startLimit = 20 * time.Second
@@ -51,18 +74,22 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	if err != nil {
 		return nil, err
 	}
-	g := &group{servers: s.Servers, launcher: proc.NewLauncher()}
+	g := &group{servers: s.Servers, launcher: proc.NewLauncher(), tools: proc.NewLauncher()}
+	if g.secret, err = secret.Make(filepath.Join(dir, "secrets")); err != nil {
+		return nil, err
+	}
 	g.ending, g.over = context.WithCancel(context.Background())
 	if s.Servers.Run != nil {
 		g.within = slices.Concat(self, []string{"server", s.Name})
 	}
-	if os.Geteuid() == 0 && s.Servers.Run == nil { // the user nobody may be unable to read this program
-		g.as = &nobody
-		g.launcher.As(nobody.uid, nobody.gid)
+	if os.Geteuid() == 0 && s.Servers.Run == nil { // other users may be unable to read this program
+		g.as = unusedUser()
+		g.launcher.As(g.as.uid, g.as.gid)
+		g.tools.As(nobody.uid, nobody.gid)
 	}
 	for i, path := range paths {
 		g.members = append(g.members, &Member{group: g, servers: s.Servers.of(v, i), Number: i, Program: path,
-			Values: v, Dir: filepath.Join(dir, fmt.Sprint(i))})
+			Values: v, Dir: filepath.Join(dir, fmt.Sprint(i)), Secret: g.secret})
 	}
 	for _, m := range g.members {
 		m.All = g.members
@@ -121,17 +148,19 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
 		return err
 	}
-	if g.as != nil {
-		if err := os.Chown(m.Dir, int(g.as.uid), int(g.as.gid)); err != nil {
+	if m.servers.Prepare != nil {
+		if err := g.give(m, &nobody); err != nil {
 			return err
 		}
+		if err := m.servers.Prepare(ctx, m); err != nil {
+			return fmt.Errorf("preparing server %d: %w", m.Number, err)
+		}
 	}
-	if m.servers.Prepare == nil {
-		return nil
-	}
-	if err := m.servers.Prepare(ctx, m); err != nil {
-		return fmt.Errorf("preparing server %d: %w", m.Number, err)
-	}
+	return g.give(m, g.as)
+}
+
+// give makes the folder of a member belong to a user, if servers run as another user than this process.
+func (g *group) give(m *Member, to *owner) error {
 	if g.as == nil {
 		return nil
 	}
@@ -139,7 +168,7 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 		if err != nil {
 			return err
 		}
-		return os.Lchown(path, int(g.as.uid), int(g.as.gid))
+		return os.Lchown(path, int(to.uid), int(to.gid))
 	})
 }
 

@@ -53,6 +53,7 @@ type Program struct {
 	// Endpoint has the addresses of external servers, host:port separated by commas; empty: the run starts
 	// servers.
 	Endpoint string
+	Secrets  string // folder of what external servers demand (see secret.Read); empty: they demand nothing
 }
 
 // args returns the command line of a subcommand.

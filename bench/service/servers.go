@@ -17,6 +17,7 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/internal/proc"
+	"turnstile/internal/secret"
 	"turnstile/internal/terminal"
 )
 
@@ -80,6 +81,7 @@ type Member struct {
 	Values  Values
 	Ports   []int
 	All     []*Member
+	Secret  *secret.Secret // what the servers demand of their clients
 
 	group   *group
 	servers *Servers // how the member is started
@@ -116,10 +118,10 @@ func (m *Member) Reach(other *Member, port int) string {
 	return other.Peer(port)
 }
 
-// Run runs a program to its end, in the member's environment and as its user, for Prepare. The error has the
+// Run runs a program to its end, in the member's environment and folder, for Prepare. The error has the
 // output of the program.
 func (m *Member) Run(ctx context.Context, program string, args ...string) error {
-	p, err := m.group.launcher.Start(proc.Command{Name: filepath.Base(program),
+	p, err := m.group.tools.Start(proc.Command{Name: filepath.Base(program),
 		Program: append([]string{program}, args...), Env: []string{"HOME=" + m.Dir, "LC_ALL=C"}})
 	if err != nil {
 		return err
@@ -136,6 +138,19 @@ func (m *Member) Run(ctx context.Context, program string, args ...string) error 
 	}
 	return nil
 }
+
+// Write writes a file of the member's folder, for Prepare. Only the member and programs of Run can read it.
+// Write returns the path of the file.
+func (m *Member) Write(name, text string) (path string, err error) {
+	path = m.File(name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	return path, m.group.give(m, &nobody)
+}
+
+// File returns the path of a file of the member's folder.
+func (m *Member) File(name string) string { return filepath.Join(m.Dir, name) }
 
 // First returns a function that finds the first member that says it leads, or -1. A member that is down or
 // suspended does not answer.

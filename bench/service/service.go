@@ -65,6 +65,9 @@ type Setting struct {
 	Why     string
 }
 
+// Strangers is why servers demand a secret.
+const Strangers = "all users of the machine reach the servers of a run"
+
 // SettingLines describes the non-default settings of servers and clients.
 func (s *Service) SettingLines() (lines []string) {
 	add := func(whose string, settings []Setting) {

@@ -49,6 +49,7 @@ type serverOrder struct {
 type Held struct {
 	Addresses []string   `json:"addresses"`       // addresses for clients, by member: host:port
 	Links     []PeerLink `json:"links,omitempty"` // links between servers; nil: no link can be cut
+	Secrets   string     `json:"secrets"`         // folder of what the servers demand: see secret.Read
 }
 
 // up carries out orders until the input ends. Then it ends all servers, and removes their folder. If a server
@@ -157,7 +158,7 @@ func (u *controller) hold(o *holdOrder) (any, error) {
 		return nil, err
 	}
 	u.group, g.lost = g, u.lost
-	h := Held{Links: g.links()}
+	h := Held{Links: g.links(), Secrets: g.secret.Dir}
 	for _, m := range g.members {
 		h.Addresses = append(h.Addresses, m.Address(0))
 	}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &service.Program{Command: command, Name: name, Server: s.ServerProgram}
+	p := &service.Program{Command: command, Name: name, Server: s.ServerProgram, Secrets: s.Secrets}
 	for option, value := range foreign.OptionsOf(c) {
 		switch option {
 		case EndpointOption:
@@ -133,7 +134,8 @@ func (s *Service) Of(id nodes.ID, trial string) foreign.Service {
 	if s.program.Name == "" {
 		return foreign.Service{}
 	}
-	at := foreign.Service{Prefix: "turnstile/" + trial + "/"}
+	at := foreign.Service{Prefix: "turnstile/" + trial + "/",
+		Secrets: cmp.Or(s.servers.Secrets, s.program.Secrets)}
 	for i, address := range s.addresses {
 		at.Servers = append(at.Servers, s.site.Proxies.Before(serverConnection(id, i), address))
 	}

@@ -1,5 +1,6 @@
 // Package certs makes certificates for TLS that are verified by a pin, the SHA-256 of their public key. They
-// need no authority, host names or expiry.
+// need no authority, host names or expiry. Programs that cannot check a pin may take a certificate as its own
+// authority, for servers at 127.0.0.1.
 package certs
 
 import (
@@ -14,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net"
 	"time"
 )
 
@@ -34,7 +36,8 @@ func New(name string) (*Pair, error) {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
 	cert := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0), NotAfter: noEnd,
-		Subject: pkix.Name{CommonName: name, Organization: []string{"Turnstile"}}}
+		Subject:     pkix.Name{CommonName: name, Organization: []string{"Turnstile"}},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, cert, cert, public, private)
 	if err != nil {
 		return nil, fmt.Errorf("making a certificate: %w", err)

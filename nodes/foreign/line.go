@@ -128,6 +128,8 @@ type Init struct {
 type Service struct {
 	Servers []string `json:"servers,omitempty"` // host:port, as this node reaches them
 	Prefix  string   `json:"prefix,omitempty"`  // prefix of all names that the client creates in the service
+	// Secrets is the folder of what the servers demand: see internal/secret. Empty: they demand nothing.
+	Secrets string `json:"secrets,omitempty"`
 }
 
 // initID is the msg_id of init. Later ones are higher.
@@ -142,6 +144,9 @@ func (i *Init) Line() []byte {
 	options := map[string]any{"incarnation": i.Incarnation}
 	if i.Prefix != "" {
 		options["servers"], options["prefix"] = i.Servers, i.Prefix
+	}
+	if i.Secrets != "" {
+		options["secrets"] = i.Secrets
 	}
 	b, _ := json.Marshal(map[string]any{"src": Client, "dest": NameOf(i.Node), "body": map[string]any{
 		"type": "init", "msg_id": initID, "node_id": NameOf(i.Node), "node_ids": names, "seed": i.Seed,

@@ -26,6 +26,9 @@ func NewProxy(t *testing.T, to string) *Proxy {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
+	if dir, known := folders.Load(to); known {
+		folders.Store(p.Address, dir)
+	}
 	t.Cleanup(p.Stop)
 	return p
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"turnstile/bench/cluster"
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 	"turnstile/internal/terminal"
 	"turnstile/nodes/foreign/program"
 )
@@ -41,12 +43,23 @@ func Start(t testing.TB, s *service.Service, words ...string) *service.Running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	Know(r)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return r
+}
+
+// folders has the folder of the secret of each server, by its address and by the addresses of proxies.
+var folders sync.Map
+
+// Know has the settings of [Setting] know the secret of servers.
+func Know(r *service.Running) {
+	for _, address := range r.Addresses {
+		folders.Store(address, r.Secrets)
+	}
 }
 
 // Values parses options, such as ttl=2s.
@@ -59,9 +72,19 @@ func Values(t testing.TB, s *service.Service, words ...string) service.Values {
 	return v
 }
 
-// Setting returns the setting of a node whose service has these servers.
+// Setting returns the setting of a node whose service has these servers, with their secret if it is known.
 func Setting(name string, servers ...string) program.Setting {
-	return program.Setting{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
+	s := program.Setting{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
+	dir, known := folders.Load(servers[0])
+	if !known {
+		return s
+	}
+	s.Options.Secrets = dir.(string)
+	var err error
+	if s.Secret, err = secret.Read(s.Options.Secrets); err != nil {
+		panic(err) // impossible: the servers of the secret run
+	}
+	return s
 }
 
 // Client opens the client of a node that uses the given servers, and closes the client when the test ends.

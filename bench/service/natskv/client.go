@@ -49,7 +49,7 @@ func rotated(s program.Setting) []string {
 
 // open connects, and creates the bucket if it is missing.
 func open(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
-	conn, js, err := dial(rotated(s), nats.RetryOnFailedConnect(s.Options.Incarnation > 0))
+	conn, js, err := dial(rotated(s), s.Secret.Password, nats.RetryOnFailedConnect(s.Options.Incarnation > 0))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", strings.Join(s.Options.Servers, ", "), err)
 	}

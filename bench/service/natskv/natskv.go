@@ -57,7 +57,7 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
 	NoClock: service.GoClock, Recovers: recovers,
 	Versioned: func() string { return server.VERSION },
 	Command: func(m *service.Member) (args, env []string) {
-		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"]}
+		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"], m.Secret.Dir}
 		for _, other := range m.All {
 			args = append(args, other.Address(0), m.Reach(other, 1))
 		}
@@ -70,5 +70,6 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
 			Why: "to compare it with servers that write the disk first"},
 		{Name: "one route between two servers, not advertised", Default: "pool_size 3, advertised",
 			Why: "a fault can cut it"},
+		{Name: "a token for clients, and a password for routes", Default: "none", Why: service.Strangers},
 		{Name: "256 MB of memory, 1 GB of disk", Default: "shares of the machine", Why: "a run needs no more"}},
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 	"turnstile/internal/soak"
 	"turnstile/internal/terminal"
 	"turnstile/nodes/foreign/program"
@@ -35,8 +37,13 @@ func TestServersConnectWhereTheyAreTold(t *testing.T) {
 	for i := range peers {
 		clients[i], peers[i] = free(), free()
 	}
+	own, err := secret.Make(filepath.Join(t.TempDir(), "secrets"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	start := func(i int, name string, one, two, three string) *server.Server {
-		o, err := options([]string{name, t.TempDir(), "off", clients[0], one, clients[1], two, clients[2], three})
+		o, err := options([]string{name, t.TempDir(), "off", own.Dir, clients[0], one, clients[1], two, clients[2],
+			three})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,8 +173,12 @@ func TestLeaderIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	var clients []program.Lock
+	own, err := secret.Read(r.Secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, address := range r.Addresses {
-		l, err := open(t.Context(), program.Setting{Name: "n0", Names: []string{"n0"},
+		l, err := open(t.Context(), program.Setting{Name: "n0", Names: []string{"n0"}, Secret: own,
 			Options: program.Options{Servers: []string{address}, Prefix: "cut/"}}, v)
 		if err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 )
 
 // run runs a server until the context ends, or until the server serves no more keys.
@@ -50,33 +51,41 @@ func run(ctx context.Context, args []string) error {
 // connection.
 const unreachable = "127.0.0.1:1"
 
-// options returns the options of a server. The arguments are its name, its folder, whether it is durable, and
-// for each server two addresses: for clients and for servers. The number in the server's name selects the
-// server's own two addresses.
+// options returns the options of a server. The arguments are its name, its folder, whether it is durable, the
+// folder of the secret, and for each server two addresses: for clients and for servers. The number in the
+// server's name selects the server's own two addresses.
 func options(args []string) (*server.Options, error) {
-	if len(args) < 5 {
-		return nil, errors.New("a server needs its name, its folder, durable, and two addresses for each server")
+	if len(args) < 6 {
+		return nil, errors.New("a server needs its name, its folder, durable, the folder of the secret, and two " +
+			"addresses for each server")
+	}
+	own, err := secret.Read(args[3])
+	if err != nil {
+		return nil, err
 	}
 	number, err := strconv.Atoi(strings.TrimPrefix(args[0], "n"))
 	if err != nil {
 		return nil, fmt.Errorf("the name %q: %w", args[0], err)
 	}
-	addresses := args[3:]
+	addresses := args[4:]
 	o := &server.Options{ServerName: args[0], NoLog: true, NoSigs: true, JetStream: true, StoreDir: args[1],
-		SyncAlways: args[2] == "on", JetStreamMaxMemory: 256 << 20, JetStreamMaxStore: 1 << 30}
+		Authorization: own.Password, SyncAlways: args[2] == "on",
+		JetStreamMaxMemory: 256 << 20, JetStreamMaxStore: 1 << 30}
 	if o.Host, o.Port, err = split(addresses[2*number]); err != nil {
 		return nil, err
 	}
 	if len(addresses) == 2 {
 		return o, nil
 	}
-	o.Cluster = server.ClusterOpts{Name: "turnstile", NoAdvertise: true, PoolSize: -1, Advertise: unreachable}
+	o.Cluster = server.ClusterOpts{Name: "turnstile", NoAdvertise: true, PoolSize: -1, Advertise: unreachable,
+		Username: secret.User, Password: own.Password}
 	if o.Cluster.Host, o.Cluster.Port, err = split(addresses[2*number+1]); err != nil {
 		return nil, err
 	}
 	for i := 1; i < len(addresses); i += 2 {
 		if i != 2*number+1 {
-			o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: addresses[i]})
+			o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: addresses[i],
+				User: url.UserPassword(secret.User, own.Password)})
 		}
 	}
 	return o, nil
@@ -90,10 +99,11 @@ func split(address string) (host string, port int, err error) {
 	return host, port, err
 }
 
-// dial connects to the given servers only.
-func dial(addresses []string, more ...nats.Option) (*nats.Conn, jetstream.JetStream, error) {
+// dial connects to the given servers only, with the password that they demand.
+func dial(addresses []string, password string, more ...nats.Option) (*nats.Conn, jetstream.JetStream, error) {
 	options := append([]nats.Option{nats.DontRandomize(), nats.IgnoreDiscoveredServers(), nats.MaxReconnects(-1),
-		nats.ReconnectWait(50 * time.Millisecond), nats.Timeout(time.Second)}, more...)
+		nats.ReconnectWait(50 * time.Millisecond), nats.Timeout(time.Second),
+		nats.Token(password)}, more...)
 	conn, err := nats.Connect("nats://"+strings.Join(addresses, ",nats://"), options...)
 	if err != nil {
 		return nil, nil, err
@@ -105,7 +115,7 @@ func dial(addresses []string, more ...nats.Option) (*nats.Conn, jetstream.JetStr
 // ready returns nil if JetStream answers at a server. With several servers, JetStream answers only if there
 // is a leader.
 func ready(ctx context.Context, m *service.Member) error {
-	conn, js, err := dial([]string{m.Address(0)})
+	conn, js, err := dial([]string{m.Address(0)}, m.Secret.Password)
 	if err != nil {
 		return err
 	}
@@ -122,7 +132,7 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 	defer cancel()
 	var errs []error
 	for _, m := range all {
-		conn, js, err := dial([]string{m.Address(0)})
+		conn, js, err := dial([]string{m.Address(0)}, m.Secret.Password)
 		if err != nil {
 			errs = append(errs, err)
 			continue

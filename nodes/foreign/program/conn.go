@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"turnstile/internal/plainjson"
+	"turnstile/internal/secret"
 )
 
 // The testbed and its services, as Src and Dest of a [Line] name them.
@@ -56,6 +57,8 @@ type Setting struct {
 	Names   []string `json:"node_ids"`
 	Seed    uint64   `json:"seed"`
 	Options Options  `json:"options"`
+	// Secret is the content of the folder Options.Secrets.
+	Secret secret.Secret `json:"-"`
 }
 
 // Options are the options in init.
@@ -65,6 +68,8 @@ type Options struct {
 	Servers []string `json:"servers"`
 	// Prefix begins all names that the program creates in a service.
 	Prefix string `json:"prefix"`
+	// Secrets is the folder with what the servers demand of their clients; empty: they demand nothing.
+	Secrets string `json:"secrets"`
 }
 
 // A Conn is the program's connection to the testbed. Its methods except Read may be called by any goroutine.
@@ -243,7 +248,11 @@ func serve(in io.Reader, out io.Writer, declaration any,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := open(ctx, c)
+	c.Setting.Secret, err = secret.Read(c.Setting.Options.Secrets)
+	var s server
+	if err == nil {
+		s, err = open(ctx, c)
+	}
 	if err != nil {
 		c.refuse(init, Crash, err.Error())
 		return err
