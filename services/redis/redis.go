@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -85,28 +83,25 @@ func servers() *service.Servers {
 	}
 	s.Prepare = func(_ context.Context, m *service.Member) (err error) {
 		if m.Number == 0 {
-			return nil
+			return redisd.Prepare(m)
 		}
 		primary, err := lag.Behind(m.All[0].Address(0), m.Values.Duration("lag"))
 		if err != nil {
 			return err
 		}
 		host, port, _ := net.SplitHostPort(primary)
-		return os.WriteFile(config(m), fmt.Appendf(nil, "replicaof %s %s\n", host, port), 0o600)
+		return redisd.Prepare(m, fmt.Sprintf("replicaof %s %s", host, port))
 	}
 	s.Command = func(m *service.Member) (args, env []string) {
 		args = redisd.Args(m)
-		if m.Number > 0 {
-			return append([]string{config(m)}, args...), nil
+		if m.Number == 0 {
+			args = append(args, "--repl-diskless-sync-delay", "0") // it sends data to a replica at once
 		}
-		return append(args, "--repl-diskless-sync-delay", "0"), nil // the primary sends data to a replica at once
+		return args, nil
 	}
 	s.Leader, s.Promote = service.First(redisd.Primary), redisd.Promote
 	return &s
 }
-
-// config returns the path of the file that tells a replica the address of its primary.
-func config(m *service.Member) string { return filepath.Join(m.Dir, "redis.conf") }
 
 // The scripts take the key of the lock, and the key of its fence numbers.
 var (
@@ -130,7 +125,7 @@ type lock struct {
 func open(s program.Setting, v service.Values) *lock {
 	l := &lock{values: v, key: s.Options.Prefix + "lock"}
 	for _, address := range s.Options.Servers {
-		l.Clients = append(l.Clients, redisd.Dial(address))
+		l.Clients = append(l.Clients, redisd.Dial(address, s.Secret.Password))
 	}
 	return l
 }
@@ -142,8 +137,8 @@ func (l *lock) reach(ctx context.Context, s program.Setting) error {
 		return nil
 	}
 	if err := l.Clients[0].Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("the server %s does not answer as Redis does to a client without a password: %w",
-			s.Options.Servers[0], err)
+		return fmt.Errorf("the server %s does not answer as Redis does to a client %s: %w",
+			s.Options.Servers[0], s.Secret.With(), err)
 	}
 	return nil
 }

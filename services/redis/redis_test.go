@@ -137,6 +137,7 @@ func TestClock(t *testing.T) {
 	if err := r.Start(t.Context(), nil, true); err != nil {
 		t.Fatal(err)
 	}
+	servicetest.Know(r)
 	a, b := client(t, r, "x", "px=1m"), client(t, r, "x", "px=1m")
 	servicetest.Acquire(t, a, time.Second)
 	servicetest.Refused(t, b, 50*time.Millisecond)

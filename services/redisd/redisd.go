@@ -29,17 +29,29 @@ func Expiry(remark string) service.Option {
 func Servers() service.Servers {
 	return service.Servers{Ports: 1, Program: "redis-server", Package: "redis-server",
 		VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`v=(\S+)`),
+		Prepare: func(_ context.Context, m *service.Member) error { return Prepare(m) },
 		Command: func(m *service.Member) (args, env []string) { return Args(m), nil }, Ready: ready,
 		Settings: []service.Setting{
 			{Name: "save ''", Default: "a snapshot after 60 s at the earliest",
 				Why: "a run is shorter, and a server that is killed has lost its data"},
 			{Name: "appendonly yes, appendfsync always with durable=on", Default: "no, as with durable=off",
-				Why: "to compare it with servers that write the disk first"}}}
+				Why: "to compare it with servers that write the disk first"},
+			{Name: "requirepass", Default: "no password", Why: service.Strangers}}}
+}
+
+// config is the file with the settings that no argument may have.
+const config = "redis.conf"
+
+// Prepare writes the password of a server, which is also its password for its primary, and further settings.
+func Prepare(m *service.Member, settings ...string) error {
+	settings = append(settings, "requirepass "+m.Secret.Password, "masterauth "+m.Secret.Password)
+	_, err := m.Write(config, strings.Join(settings, "\n")+"\n")
+	return err
 }
 
 // Args returns the arguments of a server.
 func Args(m *service.Member) []string {
-	args := []string{"--port", fmt.Sprint(m.Ports[0]), "--bind", "127.0.0.1", "--dir", m.Dir,
+	args := []string{m.File(config), "--port", fmt.Sprint(m.Ports[0]), "--bind", "127.0.0.1", "--dir", m.Dir,
 		"--protected-mode", "no", "--save", ""}
 	if m.Values.On("durable") {
 		return append(args, "--appendonly", "yes", "--appendfsync", "always")
@@ -51,10 +63,13 @@ func Args(m *service.Member) []string {
 var Client = service.Setting{Name: "MaxRetries -1", Default: "3",
 	Why: "a command whose answer was lost is not sent twice without a word"}
 
-// Dial returns a client of a server.
-func Dial(address string) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1})
+// Dial returns a client of a server that demands a password.
+func Dial(address, password string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: address, Password: password, MaxRetries: -1})
 }
+
+// dial returns a client of a member.
+func dial(m *service.Member) *redis.Client { return Dial(m.Address(0), m.Secret.Password) }
 
 // Clients are the clients of several servers.
 type Clients []*redis.Client
@@ -88,8 +103,9 @@ func (w *Watch) End() {
 }
 
 func ready(ctx context.Context, m *service.Member) error {
-	c := redis.NewClient(&redis.Options{Addr: m.Address(0), MaxRetries: -1, DialTimeout: time.Second,
-		ReadTimeout: time.Second}) // short, since ready is called again unless the process has ended
+	// Limits are short, since ready is called again unless the process has ended.
+	c := redis.NewClient(&redis.Options{Addr: m.Address(0), Password: m.Secret.Password, MaxRetries: -1,
+		DialTimeout: time.Second, ReadTimeout: time.Second})
 	defer c.Close()
 	says, err := c.Info(ctx, "replication").Result()
 	if err == nil && strings.Contains(says, "master_link_status:down") && Primary(ctx, m.All[0]) {
@@ -100,7 +116,7 @@ func ready(ctx context.Context, m *service.Member) error {
 
 // Primary reports whether a server takes writes, as far as the server knows.
 func Primary(ctx context.Context, m *service.Member) bool {
-	c := Dial(m.Address(0))
+	c := dial(m)
 	defer c.Close()
 	says, err := c.Info(ctx, "replication").Result()
 	return err == nil && strings.Contains(says, "role:master")
@@ -108,7 +124,7 @@ func Primary(ctx context.Context, m *service.Member) bool {
 
 // Promote makes a replica the primary.
 func Promote(ctx context.Context, m *service.Member) error {
-	c := Dial(m.Address(0))
+	c := dial(m)
 	defer c.Close()
 	return c.Do(ctx, "REPLICAOF", "NO", "ONE").Err()
 }

@@ -103,7 +103,7 @@ func open(s program.Setting, v service.Values) *lock {
 	l := &lock{watches: v.On("watch")}
 	var pools []redsyncredis.Pool
 	for _, address := range s.Options.Servers {
-		c := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1,
+		c := redis.NewClient(&redis.Options{Addr: address, Password: s.Secret.Password, MaxRetries: -1,
 			ContextTimeoutEnabled: v.On("deadlines")})
 		l.Clients, pools = append(l.Clients, c), append(pools, goredis.NewPool(c))
 	}
