@@ -31,6 +31,12 @@ func lockOf(t *testing.T, name string, servers []string, words ...string) *lock 
 	return l
 }
 
+// dial returns a client of servers that know it.
+func dial(servers ...string) (*clientv3.Client, error) {
+	s := servicetest.Setting("", servers...)
+	return Dial(&s.Secret, servers...)
+}
+
 // TestLock has two clients take turns, and one lose its lease.
 func TestLock(t *testing.T) {
 	t.Parallel()
@@ -294,6 +300,25 @@ func TestPhantomLeader(t *testing.T) {
 	}
 }
 
+// copyOf returns a server's copy of a value, without asking the others.
+func copyOf(t *testing.T, address, name string) string {
+	t.Helper()
+	c, err := dial(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), askLimit)
+	defer cancel()
+	got, err := c.Get(ctx, name, clientv3.WithSerializable())
+	if err != nil {
+		t.Errorf("the server at %s does not say what it has: %v", address, err)
+	} else if len(got.Kvs) == 1 {
+		return string(got.Kvs[0].Value)
+	}
+	return ""
+}
+
 // A small configuration file survives the loss of the leader, since a majority has it. Without a majority it
 // can be read at a server, which may be behind, but not written. A replica added with an empty folder catches
 // up, and serves it from its own copy.
@@ -306,7 +331,7 @@ func TestConfiguration(t *testing.T) {
 	r := servicetest.Start(t, &Lock, "members=3")
 	clients := make([]*clientv3.Client, len(r.Addresses))
 	for i, address := range r.Addresses {
-		c, err := Dial(address)
+		c, err := dial(address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,19 +349,7 @@ func TestConfiguration(t *testing.T) {
 		}
 		return err
 	}
-	// own returns a server's copy, without asking the others.
-	own := func(server int) (text string) {
-		if err := ask(t.Context(), r.Addresses[server], func(ctx context.Context, c *clientv3.Client) error {
-			got, err := c.Get(ctx, name, clientv3.WithSerializable())
-			if err == nil && len(got.Kvs) == 1 {
-				text = string(got.Kvs[0].Value)
-			}
-			return err
-		}); err != nil {
-			t.Errorf("server %d does not say what it has: %v", server, err)
-		}
-		return text
-	}
+	own := func(server int) string { return copyOf(t, r.Addresses[server], name) }
 
 	lead := leaderOf(t, r)
 	second, third := (lead+1)%3, (lead+2)%3
@@ -464,11 +477,11 @@ func named(t *testing.T, at, says string) {
 	}
 }
 
-// Servers that require a password say so.
+// Servers that require a password say so, also to a client with a certificate.
 func TestPasswordIsWanted(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
-	c, err := Dial(r.Addresses...)
+	c, err := dial(r.Addresses...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,7 +492,7 @@ func TestPasswordIsWanted(t *testing.T) {
 	if err := errors.Join(err, grants, enables); err != nil {
 		t.Fatal(err)
 	}
-	named(t, r.Addresses[0], "user name is empty")
+	named(t, r.Addresses[0], "permission denied")
 }
 
 // Servers of an unsuitable version, or of another protocol, are named in the error.

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 	"turnstile/nodes/foreign/program"
 )
 
@@ -19,30 +20,37 @@ import (
 var Servers = service.Servers{Members: []int{1, 3}, Ports: 2, Program: "etcd", Package: "etcd-server",
 	NoClock: service.GoClock, Recovers: Recovers,
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`etcd Version: (\S+)`),
-	Prepare: rejoin, Command: command, Leader: leader,
+	Prepare: prepare, Command: command, Leader: leader,
 	Settings: []service.Setting{
 		{Name: "--unsafe-no-fsync with durable=off", Default: "the disk is written first, as with durable=on",
 			Why: "to tell what the disk costs"},
+		{Name: "--client-cert-auth, --peer-client-cert-auth: TLS with certificates", Default: "no TLS",
+			Why: service.Strangers},
 		{Name: "the server is of 3.4, its client of 3.7", Default: "the latest of both",
 			Why: "Debian has it; --server-program takes another"}},
 	Ready: func(ctx context.Context, m *service.Member) error {
-		return ask(ctx, m.Address(0), func(ctx context.Context, c *clientv3.Client) error {
+		return ask(ctx, m, func(ctx context.Context, c *clientv3.Client) error {
 			_, err := c.Get(ctx, "ready") // this read is linearizable, so a majority has answered
 			return err
 		})
 	},
 }
 
-// Dial returns a client that uses only the given servers. The client connects when it is first used.
-func Dial(servers ...string) (*clientv3.Client, error) {
-	return clientv3.New(clientv3.Config{Endpoints: servers, Logger: zap.NewNop(),
+// Dial returns a client that uses only the given servers, with their secret. The client connects when it is
+// first used.
+func Dial(of *secret.Secret, servers ...string) (*clientv3.Client, error) {
+	config, err := of.Config()
+	if err != nil {
+		return nil, err
+	}
+	return clientv3.New(clientv3.Config{Endpoints: servers, Logger: zap.NewNop(), TLS: config,
 		DialTimeout: 2 * time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second})
 }
 
 // Open returns the client of a node. It waits until the servers answer, unless the node is restarted: then
 // they may be out of reach for a while.
 func Open(ctx context.Context, s program.Setting) (*clientv3.Client, error) {
-	c, err := Dial(s.Options.Servers...)
+	c, err := Dial(&s.Secret, s.Options.Servers...)
 	if err != nil || s.Options.Incarnation > 0 {
 		return c, err
 	}
@@ -50,8 +58,8 @@ func Open(ctx context.Context, s program.Setting) (*clientv3.Client, error) {
 	defer cancel()
 	if _, err := c.Get(ctx, s.Options.Prefix); err != nil {
 		c.Close()
-		return nil, fmt.Errorf("%s does not answer as etcd does to a client without a password: %w",
-			strings.Join(s.Options.Servers, ", "), err)
+		return nil, fmt.Errorf("%s does not answer as etcd does to a client %s: %w",
+			strings.Join(s.Options.Servers, ", "), s.Secret.With(), err)
 	}
 	return c, nil
 }
@@ -63,8 +71,8 @@ const openLimit = 5 * time.Second
 const askLimit = 500 * time.Millisecond
 
 // ask calls do with a client of one server. do may take as long as askLimit.
-func ask(ctx context.Context, server string, do func(context.Context, *clientv3.Client) error) error {
-	c, err := Dial(server)
+func ask(ctx context.Context, m *service.Member, do func(context.Context, *clientv3.Client) error) error {
+	c, err := Dial(m.Secret, m.Address(0))
 	if err != nil {
 		return err
 	}
@@ -77,7 +85,25 @@ func ask(ctx context.Context, server string, do func(context.Context, *clientv3.
 func nameOf(m *service.Member) string { return fmt.Sprintf("m%d", m.Number) }
 
 // peerOf returns the URL at which other members reach a member.
-func peerOf(m *service.Member) string { return "http://" + m.Peer(1) }
+func peerOf(m *service.Member) string { return "https://" + m.Peer(1) }
+
+// The files of a member with its certificate, and the key of that.
+const (
+	certFile = "cert.pem"
+	keyFile  = "key.pem"
+)
+
+// prepare writes the certificate of a member, and has a cluster take it in that it was part of.
+func prepare(ctx context.Context, m *service.Member) error {
+	_, err := m.Write(certFile, m.Secret.Pair.Cert)
+	if err == nil {
+		_, err = m.Write(keyFile, m.Secret.Pair.Key)
+	}
+	if err == nil {
+		err = rejoin(ctx, m)
+	}
+	return err
+}
 
 // command returns the arguments of a server. If a member restarts with an empty folder, rejoin has added it
 // to the cluster before.
@@ -90,11 +116,13 @@ func command(m *service.Member) (args, env []string) {
 	if m.Started() && len(m.All) > 1 {
 		state = "existing"
 	}
-	client := "http://" + m.Address(0)
-	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data",
+	client, cert, key := "https://"+m.Address(0), m.File(certFile), m.File(keyFile)
+	args = []string{"--name", nameOf(m), "--data-dir", m.File("data"),
 		"--logger", "zap", "--log-level", "error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", "http://" + m.Address(1), "--initial-advertise-peer-urls", peerOf(m),
+		"--client-cert-auth", "--cert-file", cert, "--key-file", key, "--trusted-ca-file", cert,
+		"--peer-client-cert-auth", "--peer-cert-file", cert, "--peer-key-file", key, "--peer-trusted-ca-file", cert,
+		"--listen-peer-urls", "https://" + m.Address(1), "--initial-advertise-peer-urls", peerOf(m),
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-state", state,
 		"--initial-cluster-token", peerOf(m.All[0]),
 		"--heartbeat-interval", "100", "--election-timeout", "1000"}
@@ -116,7 +144,7 @@ func rejoin(ctx context.Context, m *service.Member) error {
 			others = append(others, other.Address(0))
 		}
 	}
-	c, err := Dial(others...)
+	c, err := Dial(m.Secret, others...)
 	if err != nil {
 		return err
 	}
@@ -172,7 +200,7 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 	for i, m := range all {
 		go func() {
 			s := status{member: -1}
-			s.err = ask(ctx, m.Address(0), func(ctx context.Context, c *clientv3.Client) error {
+			s.err = ask(ctx, m, func(ctx context.Context, c *clientv3.Client) error {
 				r, err := c.Status(ctx, m.Address(0))
 				if err == nil && r.Leader == r.Header.MemberId {
 					s.member, s.term = i, r.RaftTerm
