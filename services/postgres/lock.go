@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 	"turnstile/nodes/foreign/program"
 )
 
@@ -29,7 +30,7 @@ type lock struct {
 // open creates the client of a node. It connects to the server, unless the node is restarted: then the server
 // may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
-	config, err := configOf(s.Options.Servers, v)
+	config, err := configOf(s, v)
 	if err != nil {
 		return nil, err
 	}
@@ -38,17 +39,17 @@ func open(ctx context.Context, s program.Setting, v service.Values) (*lock, erro
 	h.Write([]byte(name))
 	l := &lock{config: config, values: v, key: int64(h.Sum64()), fences: pgx.Identifier{name}.Sanitize()}
 	if s.Options.Incarnation == 0 {
-		err = l.reach(ctx, s.Options.Servers)
+		err = l.reach(ctx, s)
 	}
 	return l, err
 }
 
 // reach connects for the first time. The error names the servers, on one line.
-func (l *lock) reach(ctx context.Context, servers []string) error {
-	at := strings.Join(servers, ", ")
+func (l *lock) reach(ctx context.Context, s program.Setting) error {
+	at := strings.Join(s.Options.Servers, ", ")
 	if err := l.connect(ctx); err != nil {
-		return fmt.Errorf("%s does not answer as PostgreSQL does to the user %s without a password: %s", at, user,
-			strings.Join(strings.Fields(err.Error()), " "))
+		return fmt.Errorf("%s does not answer as PostgreSQL does to the user %s %s: %s", at, secret.User,
+			s.Secret.With(), strings.Join(strings.Fields(err.Error()), " "))
 	}
 	version, major, minor := l.conn.PgConn().ParameterStatus("server_version"), 0, 0
 	fmt.Sscanf(version, "%d.%d", &major, &minor) // "16beta1" has no minor version
@@ -64,14 +65,15 @@ const leastOf9 = 5
 
 // configOf returns how a client connects: with a standby, to the server that takes writes; with PgBouncer, to
 // PgBouncer, which is the last server, and which does not keep prepared statements.
-func configOf(servers []string, v service.Values) (*pgx.ConnConfig, error) {
+func configOf(s program.Setting, v service.Values) (*pgx.ConnConfig, error) {
+	servers := s.Options.Servers
 	at := servers[0]
 	if v.On("standby") {
 		at = strings.Join(servers, ",")
 	} else if v["pooler"] != off {
 		at = servers[len(servers)-1]
 	}
-	text := address(at)
+	text := address(at, s.Secret.Password)
 	if v.On("standby") {
 		text += "&target_session_attrs=read-write"
 	}

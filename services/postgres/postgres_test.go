@@ -96,7 +96,8 @@ func learns(t *testing.T, r *service.Running) {
 // terminate ends a connection.
 func terminate(t *testing.T, r *service.Running, pid uint32) {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), address(r.Addresses[0]))
+	s := servicetest.Setting("", r.Addresses...)
+	c, err := pgx.Connect(t.Context(), address(r.Addresses[0], s.Secret.Password))
 	if err != nil {
 		t.Fatal(err)
 	}

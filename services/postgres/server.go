@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
 
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 )
-
-// user is the user that clients connect as, without a password.
-const user = "turnstile"
 
 // servers defines how PostgreSQL is started.
 var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
@@ -22,6 +21,8 @@ var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
 	Prepare: prepare, Command: command, Ready: ready, Leader: service.First(primary), Promote: promote,
 	Settings: []service.Setting{
 		{Name: "fsync=off with durable=off", Default: "on, as with durable=on", Why: "to tell what the disk costs"},
+		{Name: "scram-sha-256 for all connections, with a password", Default: "trust, by initdb",
+			Why: service.Strangers},
 		{Name: "max_connections=256", Default: "100", Why: "each client has one"}},
 	Stop: syscall.SIGINT, // makes the server end connections; SIGTERM would make it wait for clients
 	Of: func(v service.Values, number int) *service.Servers {
@@ -51,8 +52,15 @@ func beside(program, name string) string {
 	return filepath.Join(filepath.Dir(program), name)
 }
 
-// address returns the connection string for servers, host:port separated by commas.
-func address(at string) string { return "postgres://" + user + "@" + at + "/postgres?sslmode=disable" }
+// address returns the connection string for servers, host:port separated by commas. The password may be
+// empty.
+func address(at, password string) string {
+	user := strings.TrimSuffix(secret.User+":"+password, ":")
+	return "postgres://" + user + "@" + at + "/postgres?sslmode=disable"
+}
+
+// data returns the folder of the database.
+func data(m *service.Member) string { return m.File("data") }
 
 func command(m *service.Member) (args, env []string) {
 	settings := []string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=256"}
@@ -66,7 +74,7 @@ func command(m *service.Member) (args, env []string) {
 	if limit := idleLimit(m.Values); limit > 0 {
 		settings = append(settings, fmt.Sprintf("idle_session_timeout=%d", limit.Milliseconds()))
 	}
-	args = []string{"-D", m.Dir, "-p", fmt.Sprint(m.Ports[0])}
+	args = []string{"-D", data(m), "-p", fmt.Sprint(m.Ports[0])}
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}

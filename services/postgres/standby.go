@@ -7,10 +7,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 	"turnstile/services/lag"
 )
 
@@ -18,30 +20,40 @@ import (
 // primary's database.
 func prepare(ctx context.Context, m *service.Member) error {
 	if m.Number == 0 {
-		return m.Run(ctx, beside(m.Program, "initdb"), "-D", m.Dir, "-U", user, "-A", "trust", "--no-sync",
-			"--no-locale", "-E", "UTF8")
+		file, err := m.Write("password", m.Secret.Password)
+		if err != nil {
+			return err
+		}
+		return m.Run(ctx, beside(m.Program, "initdb"), "-D", data(m), "-U", secret.User, "-A", "scram-sha-256",
+			"--pwfile", file, "--no-sync", "--no-locale", "-E", "UTF8")
+	}
+	passwords, err := m.Write("pgpass", "*:*:*:"+secret.User+":"+m.Secret.Password)
+	if err != nil {
+		return err
 	}
 	at, err := lag.Behind(m.All[0].Address(0), m.Values.Duration("lag"))
 	if err != nil {
 		return err
 	}
-	err = m.Run(ctx, beside(m.Program, "pg_basebackup"), "-d", conninfo(m.All[0].Address(0)), "-D", m.Dir,
-		"--checkpoint=fast", "--wal-method=stream", "--no-sync")
+	err = m.Run(ctx, beside(m.Program, "pg_basebackup"), "-d", conninfo(m.All[0].Address(0), passwords),
+		"-D", data(m), "--checkpoint=fast", "--wal-method=stream", "--no-sync")
 	if err != nil {
 		return err
 	}
-	settings, err := os.OpenFile(filepath.Join(m.Dir, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0o600)
+	settings, err := os.OpenFile(filepath.Join(data(m), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(settings, "primary_conninfo = '%s'\n", conninfo(at))
-	return errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(m.Dir, "standby.signal"), nil, 0o600))
+	_, err = fmt.Fprintf(settings, "primary_conninfo = '%s'\n",
+		strings.ReplaceAll(conninfo(at, passwords), "'", "''"))
+	return errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(data(m), "standby.signal"), nil, 0o600))
 }
 
-// conninfo returns the address of a server in the syntax of PostgreSQL's programs.
-func conninfo(at string) string {
+// conninfo returns the address of a server, and the file with its password, in the syntax of PostgreSQL's
+// programs.
+func conninfo(at, passwords string) string {
 	host, port, _ := net.SplitHostPort(at)
-	return fmt.Sprintf("host=%s port=%s user=%s", host, port, user)
+	return fmt.Sprintf("host=%s port=%s user=%s passfile='%s'", host, port, secret.User, passwords)
 }
 
 // ready returns an error unless a server answers and, if it is a standby whose primary is up, receives the
@@ -63,7 +75,7 @@ func ready(ctx context.Context, m *service.Member) error {
 
 // ask calls do with a connection to a server.
 func ask(ctx context.Context, m *service.Member, do func(*pgx.Conn) error) error {
-	c, err := pgx.Connect(ctx, address(m.Address(0)))
+	c, err := pgx.Connect(ctx, address(m.Address(0), m.Secret.Password))
 	if err != nil {
 		return err
 	}
