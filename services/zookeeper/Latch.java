@@ -5,13 +5,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.SessionConnectionStateErrorPolicy;
 import org.apache.curator.framework.state.StandardConnectionStateErrorPolicy;
-import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.data.Stat;
 
@@ -53,16 +51,12 @@ public class Latch {
     }
 
     public static void main(String[] args) throws Exception {
-        path = args[2];
-        client = CuratorFrameworkFactory.builder()
-            .connectString(args[0])
-            .sessionTimeoutMs(Integer.parseInt(args[1]))
-            .connectionTimeoutMs(Integer.parseInt(args[1]))
-            .retryPolicy(new RetryForever(50))
-            .connectionStateErrorPolicy(args[4].equals("expired") ? new SessionConnectionStateErrorPolicy()
+        path = args[3];
+        client = Clients.of(args[0], args[1], args[2])
+            .connectionStateErrorPolicy(args[5].equals("expired") ? new SessionConnectionStateErrorPolicy()
                 : new StandardConnectionStateErrorPolicy())
             .build();
-        latch = new LeaderLatch(client, path, args[3]);
+        latch = new LeaderLatch(client, path, args[4]);
         client.getConnectionStateListenable().addListener((c, state) -> connection(state));
         latch.addListener(new LeaderLatchListener() {
             @Override

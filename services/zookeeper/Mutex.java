@@ -4,10 +4,8 @@ import java.io.PrintStream;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.retry.RetryForever;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -35,12 +33,7 @@ public class Mutex {
     }
 
     public static void main(String[] args) throws Exception {
-        CuratorFramework client = CuratorFrameworkFactory.builder()
-            .connectString(args[0])
-            .sessionTimeoutMs(Integer.parseInt(args[1]))
-            .connectionTimeoutMs(Integer.parseInt(args[1]))
-            .retryPolicy(new RetryForever(50))
-            .build();
+        CuratorFramework client = Clients.of(args[0], args[1], args[2]).build();
         client.getConnectionStateListenable().addListener((c, state) -> {
             if (state == ConnectionState.SUSPENDED || state == ConnectionState.LOST) {
                 say(state.name().toLowerCase());
@@ -50,7 +43,7 @@ public class Mutex {
         });
         client.start();
 
-        Lock lock = new Lock(client, args[2]);
+        Lock lock = new Lock(client, args[3]);
         worker = new Thread(() -> work(client, lock));
         worker.setDaemon(true);
         worker.start();

@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,6 +19,11 @@ import (
 	"turnstile/internal/proc"
 )
 
+// common is the Java that all programs use.
+//
+//go:embed Clients.java
+var common []byte
+
 // compiled returns a folder with the classes of a Java program. The program is compiled the first time, and
 // again if its source, the compiler or a jar is another: that takes seconds, and a run has many clients. The
 // clients of a run that begin at once wait for one of them.
@@ -27,7 +33,7 @@ func compiled(ctx context.Context, name string, source []byte) (dir string, err 
 		return "", err
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n%s\n%s\n", source, javac, strings.Join(resolved(), "\n"))
+	fmt.Fprintf(sum, "%s\n%s\n%s\n%s\n", source, common, javac, strings.Join(resolved(), "\n"))
 	cache, err := cacheFolder()
 	if err != nil {
 		return "", err
@@ -49,11 +55,15 @@ func compiled(ctx context.Context, name string, source []byte) (dir string, err 
 		return "", err
 	}
 	defer os.RemoveAll(fresh)
-	file := filepath.Join(fresh, name+".java")
-	if err := os.WriteFile(file, source, 0o600); err != nil {
-		return "", err
+	args := []string{"-nowarn", "--release", "17", "-cp", classPath(), "-d", fresh}
+	for class, text := range map[string][]byte{name: source, "Clients": common} {
+		file := filepath.Join(fresh, class+".java")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return "", err
+		}
+		args = append(args, file)
 	}
-	cmd := exec.CommandContext(ctx, javac, "-nowarn", "--release", "17", "-cp", classPath(), "-d", fresh, file)
+	cmd := exec.CommandContext(ctx, javac, args...)
 	if says, err := proc.Output(cmd, true); err != nil {
 		return "", fmt.Errorf("compiling the client of Curator: %w: %s", err, says)
 	}

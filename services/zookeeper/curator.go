@@ -70,7 +70,7 @@ const curatorLimit = 9 * time.Second
 // startCurator starts a Java program by its name, and waits until the program reports that it is connected.
 // For a restarted node it does not wait, since the servers may be out of reach for a while. hear gets each
 // line of output; ended is called at the end of the output. The arguments of the program are the servers, the
-// session timeout in ms, and args.
+// session timeout in ms, the file of the password or an empty name, and args.
 func startCurator(ctx context.Context, s program.Setting, name string, source []byte, session time.Duration,
 	args []string, hear func(line string), ended func()) (*curatorProcess, error) {
 	classes, err := compiled(ctx, name, source)
@@ -86,11 +86,12 @@ func startCurator(ctx context.Context, s program.Setting, name string, source []
 	if err != nil {
 		return nil, err
 	}
+	args = slices.Concat([]string{"-cp", classPath() + ":" + classes, name, servers,
+		strconv.FormatInt(session.Milliseconds(), 10), s.Secret.PasswordFile()}, args)
 	p := &curatorProcess{in: in}
 	p.Process, err = proc.NewLauncher().Start(proc.Command{Name: "the process of Curator",
 		Program: append([]string{"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-			"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp",
-			classPath() + ":" + classes, name, servers, strconv.FormatInt(session.Milliseconds(), 10)}, args...),
+			"-Dorg.slf4j.simpleLogger.defaultLogLevel=error"}, args...),
 		Stdin: stdin, Stdout: stdout, Shares: true,
 		OnOutput: func(b []byte) []byte {
 			os.Stderr.Write(b)

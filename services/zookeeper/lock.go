@@ -13,13 +13,17 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"turnstile/bench/service"
+	"turnstile/internal/secret"
 	"turnstile/nodes/foreign/program"
 )
 
 // A lock is one node's client of the service. It uses one session after the other.
 type lock struct {
 	conn    *zk.Conn
+	known   bool // the servers know that conn has the secret
 	servers []string
+	secret  secret.Secret
+	acl     []zk.ACL // access list of the ZooKeeper nodes that it makes
 	values  service.Values
 	root    string       // the parent of the ZooKeeper nodes of the holder and the waiting clients
 	mine    string       // the ZooKeeper node of this client, which may still exist; empty: it has none
@@ -28,16 +32,17 @@ type lock struct {
 	losses
 }
 
-// anybody is the access list that allows everything to all clients.
-var anybody = zk.WorldACL(zk.PermAll)
-
 // openLimit is how long it may take to begin a session.
 const openLimit = 8 * time.Second
 
 // open creates the client of a node. It waits for a session, unless the node is restarted: then the servers
 // may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
-	l = &lock{values: v, servers: s.Options.Servers, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
+	l = &lock{values: v, servers: s.Options.Servers, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock",
+		secret: s.Secret, acl: zk.WorldACL(zk.PermAll)}
+	if s.Secret.Dir != "" {
+		l.acl = zk.AuthACL(zk.PermAll)
+	}
 	events, err := l.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -46,13 +51,12 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 		select {
 		case e := <-events:
 			if e.State == zk.StateHasSession {
-				return l, nil
+				return l, l.show(ctx)
 			}
 		case <-late:
 			l.conn.Close()
-			return nil, fmt.Errorf("there is no session at %s after %v: is it ZooKeeper, for "+
-				"clients without credentials?", strings.Join(s.Options.Servers, ", "),
-				openLimit)
+			return nil, fmt.Errorf("there is no session at %s after %v: is it ZooKeeper, for clients %s?",
+				strings.Join(s.Options.Servers, ", "), openLimit, s.Secret.With())
 		}
 	}
 	return l, nil
@@ -66,9 +70,19 @@ func (l *lock) connect(ctx context.Context) (<-chan zk.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.conn = conn
+	l.conn, l.known = conn, l.secret.Dir == ""
 	context.AfterFunc(ctx, conn.Close) // calls of the library take no context
 	return events, nil
+}
+
+// show shows the servers the secret, once in a session. The library does so again when it reconnects.
+func (l *lock) show(ctx context.Context) error {
+	if l.known {
+		return nil
+	}
+	err := retry(ctx, func() error { return l.conn.AddAuth(credentials(&l.secret)) })
+	l.known = err == nil
+	return err
 }
 
 // renew replaces the session. This deletes the ZooKeeper nodes that the library has left behind. renew does
@@ -94,14 +108,17 @@ func (l *lock) hear(number int32, e zk.Event) {
 // Acquire implements program.Lock.
 func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	l.ask()
+	if err := l.show(ctx); err != nil {
+		return g, err
+	}
 	if l.values["recipe"] == library {
 		g, err = l.useLibrary(ctx)
 	} else {
 		g, err = l.useOwn(ctx)
 	}
 	if errors.Is(err, zk.ErrNoAuth) || errors.Is(err, zk.ErrAuthFailed) { // the error would occur again
-		err = program.Fatal{Err: fmt.Errorf("the servers %s want credentials, and clients have none: %w",
-			strings.Join(l.servers, ", "), err)}
+		err = program.Fatal{Err: fmt.Errorf("the servers %s want other credentials than those of a client %s: %w",
+			strings.Join(l.servers, ", "), l.secret.With(), err)}
 	}
 	return g, err
 }
@@ -153,10 +170,10 @@ func (l *lock) create(ctx context.Context) error {
 			}
 		}
 		sent = true
-		l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, anybody)
+		l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, l.acl)
 		if errors.Is(err, zk.ErrNoNode) {
 			if err = l.makeRoot(); err == nil {
-				l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, anybody)
+				l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, l.acl)
 			}
 		}
 		return err
@@ -181,7 +198,7 @@ func (l *lock) makeRoot() error {
 	path := ""
 	for _, part := range strings.Split(l.root, "/")[1:] {
 		path += "/" + part
-		if _, err := l.conn.Create(path, nil, 0, anybody); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if _, err := l.conn.Create(path, nil, 0, l.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
 	}
@@ -305,7 +322,7 @@ func (l *lock) remove(ctx context.Context) error {
 // useLibrary acquires the lock by the library's recipe. If the library leaves a node behind after an error,
 // the node blocks this client too, until the session ends.
 func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
-	l.used = zk.NewLock(l.conn, l.root, anybody)
+	l.used = zk.NewLock(l.conn, l.root, l.acl)
 	since := l.fallen()
 	done := make(chan error, 1)
 	go func(used *zk.Lock) { done <- used.Lock() }(l.used)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -67,7 +65,7 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 		if len(m.All) > 1 {
 			class = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 		}
-		args = java(class, filepath.Join(m.Dir, "zoo.cfg"))
+		args = java(class, m.File("zoo.cfg"))
 		if !m.Values.On("durable") {
 			args = append([]string{"-Dzookeeper.forceSync=no"}, args...)
 		}
@@ -91,13 +89,18 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 		{Name: "zookeeper.forceSync=no with durable=off", Default: "yes, as with durable=on",
 			Why: "to tell what the disk costs"},
 		{Name: "maxClientCnxns=0", Default: "60", Why: "all clients have one address"},
+		{Name: "an access list (digest) at the root from the start", Default: "anybody may do all",
+			Why: service.Strangers},
 		{Name: "no admin server, log level warn", Default: "on port 8080, info",
 			Why: "ports of a run are its own"}},
 	Limit: 40 * time.Second,
 }
 
-// prepare writes the configuration of a server.
+// prepare writes the configuration of a server, and its first snapshot.
 func prepare(_ context.Context, m *service.Member) error {
+	if err := closeRoot(m); err != nil {
+		return err
+	}
 	lines := []string{fmt.Sprintf("tickTime=%d", tick.Milliseconds()), "initLimit=25", "syncLimit=10",
 		fmt.Sprintf("minSessionTimeout=%d", minSession.Milliseconds()),
 		fmt.Sprintf("maxSessionTimeout=%d", maxSession.Milliseconds()),
@@ -111,11 +114,12 @@ func prepare(_ context.Context, m *service.Member) error {
 			}
 			lines = append(lines, fmt.Sprintf("server.%d=%s:%s", other.Number+1, m.Reach(other, followers), vote))
 		}
-		if err := os.WriteFile(filepath.Join(m.Dir, "myid"), fmt.Append(nil, m.Number+1), 0o600); err != nil {
+		if _, err := m.Write("myid", fmt.Sprint(m.Number+1)); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(m.Dir, "zoo.cfg"), []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+	_, err := m.Write("zoo.cfg", strings.Join(lines, "\n")+"\n")
+	return err
 }
 
 // askLimit is how long a server may take to report its state.

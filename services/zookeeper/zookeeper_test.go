@@ -197,7 +197,7 @@ func answerLost(t *testing.T, r *service.Running) {
 	servicetest.Acquire(t, a, 5*time.Second)
 	servicetest.Release(t, a)
 	name := "_c_LOST-lock-"
-	if _, err := a.conn.Create(a.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, anybody); err != nil {
+	if _, err := a.conn.Create(a.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, a.acl); err != nil {
 		t.Fatal(err)
 	}
 	node, err := a.named(name)
@@ -404,7 +404,7 @@ func TestAdvisory(t *testing.T) {
 	a, b := client(t, []string{p.Address}, "advisory", "session=1s"), client(t, r.Addresses, "advisory")
 	stranger := client(t, r.Addresses, "stranger")
 	const data = "/data"
-	if _, err := stranger.conn.Create(data, nil, 0, anybody); err != nil {
+	if _, err := stranger.conn.Create(data, nil, 0, stranger.acl); err != nil {
 		t.Fatal(err)
 	}
 	// write changes the data if the node demands exists, or in any case if demands is "".
