@@ -176,25 +176,29 @@ func (f *Folder) LogFolder(trial int) string { return f.File(fmt.Sprintf("trial-
 // the path of the stored history, which was complete when it got its name.
 func (f *Folder) Histories() []string {
 	var paths []string
-	for trial := 1; ; trial++ {
-		switch {
-		case exists(f.HistoryFile(trial)):
-			paths = append(paths, f.HistoryFile(trial))
-		case exists(f.LogFolder(trial)):
-			paths = append(paths, f.LogFolder(trial))
-		default:
-			return paths
+	for path := f.storedHistory(1); path != ""; path = f.storedHistory(len(paths) + 1) {
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// storedHistory returns the path of the history of a trial, as in Histories; empty: there is none.
+func (f *Folder) storedHistory(trial int) string {
+	for _, path := range []string{f.HistoryFile(trial), f.LogFolder(trial)} {
+		if exists(path) {
+			return path
 		}
 	}
+	return ""
 }
 
 // History opens the history of a trial, to read it.
 func (f *Folder) History(trial int) (*history.Reader, error) {
-	paths := f.Histories()
-	if trial < 1 || trial > len(paths) {
-		return nil, fmt.Errorf("run %s has no history of trial %d: it has %d", f.Ref(), trial, len(paths))
+	path := f.storedHistory(trial)
+	if path == "" {
+		return nil, fmt.Errorf("run %s has no history of trial %d: it has %d", f.Ref(), trial, len(f.Histories()))
 	}
-	return history.Open(paths[trial-1])
+	return history.Open(path)
 }
 
 func exists(path string) bool {
@@ -280,14 +284,36 @@ func (f *Folder) WriteYAML(v any) error {
 }
 
 func writeSealed(w io.Writer, v any) error {
-	var text bytes.Buffer
-	out := yaml.NewEncoder(&text)
-	out.SetIndent(2)
-	if err := errors.Join(out.Encode(v), out.Close()); err != nil {
+	return seal(w, func(w io.Writer) error { return encode(w, v) })
+}
+
+// seal writes a text and, as its last line, its checksum.
+func seal(w io.Writer, text func(w io.Writer) error) error {
+	sum := crc32.New(castagnoli)
+	if err := text(io.MultiWriter(w, sum)); err != nil {
 		return err
 	}
-	_, err := w.Write(Sealed(text.Bytes()))
+	_, err := fmt.Fprintf(w, "%s%08x\n", sealKey, sum.Sum32())
 	return err
+}
+
+// encode writes a value as YAML.
+func encode(w io.Writer, v any) error {
+	out := yaml.NewEncoder(w)
+	out.SetIndent(2)
+	return errors.Join(out.Encode(v), out.Close())
+}
+
+// encodeList writes a list as YAML, a part at a time, since an encoder keeps half a kilobyte for each scalar.
+func encodeList[T any](w io.Writer, list []T) error {
+	const part = 64
+	for len(list) > part {
+		if err := encode(w, list[:part]); err != nil {
+			return err
+		}
+		list = list[part:]
+	}
+	return encode(w, list)
 }
 
 // ReadYAML reads run.yaml into v. A wrong checksum is an error: the run would be judged by the wrong
@@ -486,7 +512,9 @@ func Sealed(text []byte) []byte {
 	return fmt.Appendf(bytes.Clone(text), "%s%08x\n", sealKey, checksum(text))
 }
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 // unsealed returns the text that Sealed was given. It returns an error if the text, or its last line, was
 // changed.

@@ -14,20 +14,43 @@ import (
 	"turnstile/judge/measure"
 )
 
-// An Interval has the latencies of one trial: histograms in nanoseconds, each with a tag.
-type Interval struct {
-	Trial     int
-	Start     time.Time // when measuring began
-	Length    time.Duration
-	Latencies []measure.Tagged
+// Latencies gathers the latencies of trials. A histogram takes half a megabyte, so it keeps those of all
+// trials together, and of each trial only its lines in latency.hlog. Its zero value has no trials.
+type Latencies struct {
+	Pooled map[string]*hdrhistogram.Histogram // merged histograms of all trials in nanoseconds, by tag
+	start  time.Time                          // when measuring began in the first trial
+	lines  []string                           // of each trial, as in latency.hlog
 }
 
-// LatencyTables returns latency.hlog, which has a line per trial and tag, and latency.hgrm, which has the
-// waits of all trials in microseconds. For latency.hgrm it merges histograms and averages no percentiles:
-// the mean of several 99th percentiles is not a percentile of anything.
-func LatencyTables(intervals []Interval) []Table {
-	waits := Pool(intervals)[measure.WaitTag]
-	log := func(w io.Writer) error { return writeLog(w, intervals) }
+// Add adds a trial: when measuring began, how long it took, and the histograms in nanoseconds.
+func (l *Latencies) Add(trial int, start time.Time, length time.Duration, all []measure.Tagged) {
+	if l.Pooled == nil {
+		l.Pooled, l.start = map[string]*hdrhistogram.Histogram{}, start
+	}
+	for _, t := range all {
+		pool(l.Pooled, t.Tag, t.Hist)
+	}
+	l.lines = append(l.lines, string(made(func(w io.Writer) error { return logTrial(w, trial, start, length, all) })))
+}
+
+// First returns the latencies of the first n trials that were added.
+func (l *Latencies) First(n int) *Latencies {
+	if n == len(l.lines) {
+		return l
+	}
+	first := &Latencies{start: l.start, lines: l.lines[:n]}
+	var err error
+	if first.Pooled, err = pooled(made(first.write)); err != nil {
+		panic(err) // a test makes sure that what is written can be read
+	}
+	return first
+}
+
+// Tables returns latency.hlog, which has a line per trial and tag, and latency.hgrm, which has the waits of
+// all trials in microseconds. For latency.hgrm it merges histograms and averages no percentiles: the mean of
+// several 99th percentiles is not a percentile of anything.
+func (l *Latencies) Tables() []Table {
+	waits, log := l.Pooled[measure.WaitTag], l.write
 	return []Table{
 		{Name: LatencyLog, write: log, compare: func(stored []byte, how comparison) []Difference {
 			return compareLines(LatencyLog, stored, made(log), func(was, is string) (Difference, bool) {
@@ -84,23 +107,32 @@ func describe(h *hdrhistogram.Histogram) string {
 	return fmt.Sprintf("%d values up to %d ns, mean %.0f ns", h.TotalCount(), h.Max(), h.Mean())
 }
 
-func writeLog(w io.Writer, intervals []Interval) error {
+// write writes latency.hlog.
+func (l *Latencies) write(w io.Writer) error {
 	log := hdrhistogram.NewHistogramLogWriter(w)
 	errs := []error{log.OutputLogFormatVersion(),
 		log.OutputComment("[Latencies in nanoseconds; their maxima here in milliseconds]")}
-	if len(intervals) > 0 {
-		errs = append(errs, log.OutputStartTime(intervals[0].Start.UnixMilli()))
+	if len(l.lines) > 0 {
+		errs = append(errs, log.OutputStartTime(l.start.UnixMilli()))
 	}
 	errs = append(errs, log.OutputLegend())
-	for _, in := range intervals {
-		errs = append(errs, log.OutputComment(fmt.Sprintf("[Trial: %d]", in.Trial)))
-		for _, t := range in.Latencies {
-			h := *t.Hist // a shallow copy: it shares the counts, which are only read
-			h.SetTag(t.Tag)
-			h.SetStartTimeMs(in.Start.UnixMilli())
-			h.SetEndTimeMs(in.Start.Add(in.Length).UnixMilli())
-			errs = append(errs, log.OutputIntervalHistogram(&h))
-		}
+	for _, text := range l.lines {
+		_, err := io.WriteString(w, text)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// logTrial writes the lines of a trial in latency.hlog.
+func logTrial(w io.Writer, trial int, start time.Time, length time.Duration, all []measure.Tagged) error {
+	log := hdrhistogram.NewHistogramLogWriter(w)
+	errs := []error{log.OutputComment(fmt.Sprintf("[Trial: %d]", trial))}
+	for _, t := range all {
+		h := *t.Hist // a shallow copy: it shares the counts, which are only read
+		h.SetTag(t.Tag)
+		h.SetStartTimeMs(start.UnixMilli())
+		h.SetEndTimeMs(start.Add(length).UnixMilli())
+		errs = append(errs, log.OutputIntervalHistogram(&h))
 	}
 	return errors.Join(errs...)
 }
@@ -114,7 +146,16 @@ func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	garbled := fmt.Errorf("reading %s: it is empty, cut off or garbled", f.File(LatencyLog))
+	all, err := pooled(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.File(LatencyLog), err)
+	}
+	return all, nil
+}
+
+// pooled returns, by tag, the merged histograms of all trials in the text of latency.hlog.
+func pooled(text []byte) (map[string]*hdrhistogram.Histogram, error) {
+	garbled := errors.New("it is empty, cut off or garbled")
 	if !bytes.Contains(text, []byte(logLegend)) || !bytes.HasSuffix(text, []byte("\n")) {
 		return nil, garbled
 	}
@@ -163,17 +204,6 @@ func (f *Folder) CompareProfile(waits *hdrhistogram.Histogram) []Difference {
 	t := profileOf(waits)
 	differences, _ := f.Compare(t, "", nil)
 	return differences
-}
-
-// Pool returns, by tag, the merged histograms of several trials.
-func Pool(intervals []Interval) map[string]*hdrhistogram.Histogram {
-	all := map[string]*hdrhistogram.Histogram{}
-	for _, in := range intervals {
-		for _, t := range in.Latencies {
-			pool(all, t.Tag, t.Hist)
-		}
-	}
-	return all
 }
 
 func pool(all map[string]*hdrhistogram.Histogram, tag string, h *hdrhistogram.Histogram) {

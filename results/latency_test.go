@@ -25,13 +25,12 @@ func TestLatencies(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
 	began := time.UnixMilli(1_700_000_000_000)
 	hold := histOf(5)
-	intervals := []Interval{
-		{1, began, 2 * time.Second, []measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 2000)},
-			{Tag: "hold", Hist: hold}}},
-		{2, began.Add(3 * time.Second), time.Second, []measure.Tagged{
-			{Tag: measure.WaitTag, Hist: histOf(1_000_000)}}},
-	}
-	mustWrite(t, f, LatencyTables(intervals)...)
+	var all Latencies
+	all.Add(1, began, 2*time.Second, []measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 2000)},
+		{Tag: "hold", Hist: hold}})
+	all.Add(2, began.Add(3*time.Second), time.Second, []measure.Tagged{
+		{Tag: measure.WaitTag, Hist: histOf(1_000_000)}})
+	mustWrite(t, f, all.Tables()...)
 	if hold.Tag() != "" {
 		t.Error("writing changed what was written")
 	}
@@ -74,7 +73,7 @@ func TestLatencies(t *testing.T) {
 
 func TestNoLatencies(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
-	mustWrite(t, f, LatencyTables(nil)...)
+	mustWrite(t, f, new(Latencies).Tables()...)
 	if exists(f.File(LatencyProfile)) {
 		t.Error("there is a profile of no waits")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 
@@ -38,20 +39,27 @@ func TableOf[T any](name string, rows []T) Table {
 // TextTable returns a table that is a text for people, or a picture. Another commit may word or draw it
 // differently, so the stored file is compared only if it was changed after it was written.
 func TextTable(name, text string) Table {
-	return Table{Name: name,
-		write: func(w io.Writer) error { _, err := io.WriteString(w, text); return err },
-		compare: func(stored []byte, how comparison) []Difference {
-			if !how.changed {
-				return nil
-			}
-			return compareLines(name, stored, []byte(text), nil)
-		}}
+	write := func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	return Table{Name: name, write: write, compare: comparedAsText(name, write)}
+}
+
+// comparedAsText compares a stored file, if it was changed, with the output of write.
+func comparedAsText(name string, write func(w io.Writer) error) func([]byte, comparison) []Difference {
+	return func(stored []byte, how comparison) []Difference {
+		if !how.changed {
+			return nil
+		}
+		return compareLines(name, stored, made(write), nil)
+	}
 }
 
 // VerdictsTable returns verdict.yaml: a list with an element for each trial and, as in run.yaml, a checksum
 // at its end. It is compared like a TextTable.
-func VerdictsTable(v any) Table {
-	return TextTable(VerdictFile, string(made(func(w io.Writer) error { return writeSealed(w, v) })))
+func VerdictsTable[T any](verdicts []T) Table {
+	write := func(w io.Writer) error {
+		return seal(w, func(w io.Writer) error { return encodeList(w, verdicts) })
+	}
+	return Table{Name: VerdictFile, write: write, compare: comparedAsText(VerdictFile, write)}
 }
 
 // made returns the output of write.
@@ -68,11 +76,9 @@ func (f *Folder) Write(t Table) (digest string, err error) {
 	if t.None {
 		return "", nil
 	}
-	text := made(t.write)
-	return digestOf(text), writeFile(f.File(t.Name), func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	sum := crc32.New(castagnoli)
+	err = writeFile(f.File(t.Name), func(w io.Writer) error { return t.write(io.MultiWriter(w, sum)) })
+	return fmt.Sprintf("%08x", sum.Sum32()), err
 }
 
 // digestOf returns the CRC-32C of a file, in the form that run.yaml has.

@@ -3,6 +3,8 @@ package results
 import (
 	"bytes"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,11 +23,18 @@ func someRowsOf(name string) []Row {
 	return rows
 }
 
+// waits returns the tables of latencies of a trial with such waits in nanoseconds.
+func waits(ns ...int64) []Table {
+	var l Latencies
+	l.Add(1, time.Unix(1_700_000_000, 0), time.Second,
+		[]measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(ns...)}})
+	return l.Tables()
+}
+
 // storedTables are tables of all kinds, of a run of such a name.
 func storedTables(name string) []Table {
 	verdicts := []map[string]string{{"outcome": "valid", "reason": "it is " + name}}
-	return append(LatencyTables([]Interval{{1, time.Unix(1_700_000_000, 0), time.Second,
-		[]measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 2000)}}}}), TableOf(RowsFile, someRowsOf(name)),
+	return append(waits(1000, 2000), TableOf(RowsFile, someRowsOf(name)),
 		VerdictsTable(verdicts),
 		TextTable("verdict.txt", name+"\nwaits\n"), Table{Name: FaultsFile, None: true})
 }
@@ -80,8 +89,7 @@ func tableChanges() []tableChange {
 			"the histogram cannot be decoded"}},
 		{LatencyLog, func(b string) string {
 			var other bytes.Buffer
-			LatencyTables([]Interval{{1, time.Unix(1_700_000_000, 0), time.Second,
-				[]measure.Tagged{{Tag: measure.WaitTag, Hist: histOf(1000, 1000, 2000)}}}})[0].write(&other)
+			waits(1000, 1000, 2000)[0].write(&other)
 			return other.String()
 		}, []string{"latency.hlog, line 6, Interval_Compressed_Histogram: stored 3 values up to 2000 ns, " +
 			"mean 1333 ns, the history gives 2 values up to 2000 ns, mean 1500 ns"}},
@@ -144,5 +152,53 @@ func TestStoredTablesAgree(t *testing.T) {
 	want := "runs.csv was changed after it was written, and has the same content"
 	if len(differences) > 0 || remark != want {
 		t.Errorf("written again: %v %q", differences, remark)
+	}
+}
+
+// A peak measures how much memory is in use while something is written.
+type peak struct {
+	written int // bytes since the last measurement
+	bytes   int // most bytes of the heap that were in use
+}
+
+func (p *peak) Write(b []byte) (int, error) {
+	if p.written += len(b); p.written > 100_000 {
+		p.written = 0
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		p.bytes = max(p.bytes, int(m.HeapAlloc))
+	}
+	return len(b), nil
+}
+
+// The verdicts of many trials are encoded in little memory, and as one list would be.
+func TestVerdictsAreWrittenAsAStream(t *testing.T) { // not in parallel, since it measures the memory
+	verdictsOf := func(trials int) (all []map[string][]string) {
+		for range trials {
+			all = append(all, map[string][]string{"findings": slices.Repeat([]string{"valid"}, 200)})
+		}
+		return all
+	}
+	for _, trials := range []int{0, 1, 64, 65, 129} {
+		var whole bytes.Buffer
+		if err := writeSealed(&whole, verdictsOf(trials)); err != nil {
+			t.Fatal(err)
+		}
+		if parts := made(VerdictsTable(verdictsOf(trials)).write); !bytes.Equal(parts, whole.Bytes()) {
+			t.Errorf("%d verdicts are written differently in parts", trials)
+		}
+	}
+	peaks := map[int]int{}
+	for _, trials := range []int{200, 800} {
+		var p peak
+		verdicts := verdictsOf(trials)
+		if err := VerdictsTable(verdicts).write(&p); err != nil {
+			t.Fatal(err)
+		}
+		peaks[trials] = p.bytes
+	}
+	if grown := (peaks[800] - peaks[200]) / 600; grown > 30_000 {
+		t.Errorf("writing verdicts takes %d bytes for each", grown)
 	}
 }

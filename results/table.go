@@ -316,6 +316,9 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 // AsStored returns rows as they would be read back after all their columns are written, with figures rounded
 // as in cells.
 func AsStored[T any](rows []T) []T {
+	if len(rows) == 0 {
+		return nil
+	}
 	var b bytes.Buffer
 	err := writeRows(&b, rows, withBounds(withOptionsOf(rows)), func(reflect.Value) []string { return nil })
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -154,12 +155,15 @@ func (r *Record) lacking(err error) error {
 
 // tables returns the tables of the run's trials up to a number, except trials that could not be judged.
 func (r *Run) tables(trials int) []results.Table {
-	first := *r
-	first.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t *Trial) bool { return t.Number > trials })
+	first, count := *r, len(r.Trials)
+	for count > 0 && r.Trials[count-1].Number > trials {
+		count--
+	}
+	first.Trials, first.latencies = r.Trials[:count], *r.latencies.First(count)
 	s := first.Summary()
-	text := ""
+	var text strings.Builder
 	for i := range s.Verdicts {
-		text += s.VerdictText(i)
+		text.WriteString(s.VerdictText(i))
 	}
 	faults := []results.Table{results.FaultsTable(s.Faults),
 		results.TableOf(results.TimelineFile, s.Timeline)}
@@ -178,8 +182,8 @@ func (r *Run) tables(trials int) []results.Table {
 	rows := results.TableOf(results.RowsFile, s.Rows)
 	messages := results.TableOf(results.MessagesFile, s.Messages)
 	return slices.Concat([]results.Table{rows, messages, sizes, resources}, faults, leaders,
-		results.LatencyTables(first.intervals()),
-		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
+		first.latencies.Tables(),
+		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text.String())})
 }
 
 // save writes the record and the tables of the run, and keeps the digests of the tables. It writes the record

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,56 @@ func stalledRun(t *testing.T) *Run {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// held returns how many bytes of memory a run takes, given the function that makes it.
+func held(make func() *Run) int {
+	memory := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	r := make()
+	with := memory()
+	runtime.KeepAlive(r)
+	r = nil
+	return with - memory()
+}
+
+// A run holds little of each trial in memory, when it is made and when it is judged again: its rows and its
+// verdict, but not its histograms, which take two megabytes.
+func TestTrialsAreLetGo(t *testing.T) { // not in parallel, since it measures the memory of the process
+	spec, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofMade, ofReopened := map[int]int{}, map[int]int{}
+	for _, trials := range []int{5, 25} {
+		o := bench.Options{Algorithm: spec.Name, Config: nodes.Config{N: 4}, Entries: 50, Seed: 1, Trials: trials,
+			Patience: time.Second, Latency: chance.Constant(time.Millisecond), Workload: workload.Workload{Load: workload.Saturated}}
+		var folder *results.Folder
+		ofMade[trials] = held(func() *Run {
+			r, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder = r.Folder
+			return r
+		})
+		ofReopened[trials] = held(func() *Run {
+			r, err := Reopen(t.Context(), catalog.Table{}, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		})
+	}
+	for how, of := range map[string]map[int]int{"made": ofMade, "reopened": ofReopened} {
+		if each := (of[25] - of[5]) / 20; each > 100_000 {
+			t.Errorf("a run that was %s holds %d bytes for each trial", how, each)
+		}
+	}
 }
 
 // rewrite replaces runs.csv and, if a record is given, also its digest in run.yaml.

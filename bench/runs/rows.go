@@ -17,7 +17,7 @@ import (
 )
 
 // row returns the row of a trial in runs.csv.
-func (r *Run) row(t *Trial) results.Row {
+func (r *Run) row(t *Trial, m *measure.Measures) results.Row {
 	o := &r.Record.Options
 	row := results.Row{
 		Run:     r.Folder.Name(),
@@ -26,7 +26,7 @@ func (r *Run) row(t *Trial) results.Row {
 		Seed:    r.Record.Trials[t.Number-1].Seed,
 		Asked:   r.Record.asked(),
 		HoldUS:  meanUS(o.Workload.Hold),
-		Figures: t.Measures.Columns(),
+		Figures: m.Columns(),
 		Verdict: t.Verdict.Outcome.String(),
 		Reason:  t.Verdict.Reason,
 	}
@@ -130,14 +130,30 @@ func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.Beli
 	return row
 }
 
+// divide adds the figures of kinds of messages, sizes of requests and resources to a trial.
+func (r *Run) divide(t *Trial, m *measure.Measures) {
+	run := r.Folder.Name()
+	for _, of := range m.OfMessages(r.Stack.Codec()) {
+		t.Messages = append(t.Messages, results.MessageRow{Run: run, Trial: t.Number, OfMessages: of})
+	}
+	for _, of := range m.OfSizes() {
+		t.Sizes = append(t.Sizes, results.SizeRow{Run: run, Trial: t.Number, OfSize: of})
+	}
+	for _, of := range m.OfResources() {
+		t.Resources = append(t.Resources, results.ResourceRow{Run: run, Trial: t.Number, OfResource: of})
+	}
+	t.Messages, t.Sizes, t.Resources = results.AsStored(t.Messages), results.AsStored(t.Sizes),
+		results.AsStored(t.Resources)
+}
+
 // measureFaults adds the effects of faults to a trial, as in faults.csv and timeline.csv. The fold is nil if
-// the run has no faults.
-func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
+// the run has no faults, and leaders if it is not about leaders.
+func (r *Run) measureFaults(t *Trial, f *measure.FaultFold, leaders *measure.Leaders) {
 	if f == nil {
 		return
 	}
 	t.Faults, t.Timeline = nil, nil
-	for _, x := range f.Rows(bench.FaultIn(r.faults(t.Number)), t.Measures.Leaders) {
+	for _, x := range f.Rows(bench.FaultIn(r.faults(t.Number)), leaders) {
 		x.SilenceTextbookS = r.Silence()
 		t.Faults = append(t.Faults, results.FaultRow{Run: r.Folder.Name(), Trial: t.Number, OfFault: x})
 	}

@@ -40,20 +40,25 @@ type Run struct {
 	// Unjudged are the trials of a reopened run whose histories cannot be read.
 	Unjudged []Unjudged
 
-	digests map[string]string // digests of the files as last saved, by name; nil: nothing was saved yet
-	release func() error      // marks that the run is no longer being made
+	latencies results.Latencies
+	digests   map[string]string // digests of the files as last saved, by name; nil: nothing was saved yet
+	release   func() error      // marks that the run is no longer being made
 }
 
-// A Trial is the result of one trial.
+// A Trial is the result of one trial. A run may have thousands, so it is small: a few kilobytes.
 type Trial struct {
-	Number   int
-	Measures *measure.Measures
-	Row      results.Row           // row of runs.csv, as stored
-	Faults   []results.FaultRow    // rows of faults.csv, as stored
-	Timeline []results.IntervalRow // rows of timeline.csv, as stored
-	Beliefs  []results.BeliefRow   // rows of beliefs.csv, as stored
-	Verdict  check.Verdict
-	Trouble  string // why the trial ended early; empty: it did not
+	Number int
+	// Measures are nil unless this is the first trial of its run: they hold on to megabytes.
+	Measures  *measure.Measures
+	Row       results.Row           // row of runs.csv, as stored
+	Messages  []results.MessageRow  // rows of messages.csv, as stored
+	Sizes     []results.SizeRow     // rows of sizes.csv, as stored
+	Resources []results.ResourceRow // rows of resources.csv, as stored
+	Faults    []results.FaultRow    // rows of faults.csv, as stored
+	Timeline  []results.IntervalRow // rows of timeline.csv, as stored
+	Beliefs   []results.BeliefRow   // rows of beliefs.csv, as stored
+	Verdict   check.Verdict
+	Trouble   string // why the trial ended early; empty: it did not
 }
 
 // Make makes a run, simulated or of real processes; measures and checks are the same. If it returns an error
@@ -287,10 +292,9 @@ func (r *Run) judgement(h history.Header, number int) bench.Judgement {
 
 // conclude adds a judged trial to the run.
 func (r *Run) conclude(number int, j bench.Judgement, stalled stall.Reports) {
-	record := &r.Record.Trials[number-1]
+	record, m := &r.Record.Trials[number-1], &j.Measures.Measures
 	j.Lead()
-	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.Measures.Measures,
-		Verdict: j.Checks.Verdict()}
+	t := &Trial{Number: number, Trouble: record.Trouble, Verdict: j.Checks.Verdict()}
 	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // the checks saw only a part of the trial
 		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
 		if missing := j.Checks.Missing(); t.Trouble == results.UnfinishedSays && len(missing) > 0 {
@@ -299,9 +303,15 @@ func (r *Run) conclude(number int, j bench.Judgement, stalled stall.Reports) {
 	}
 	t.Verdict.Stall = stalled
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
-	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
-	r.measureFaults(t, j.OfFaults)
+	t.Row = results.AsStored([]results.Row{r.row(t, m)})[0]
+	r.divide(t, m)
+	r.measureFaults(t, j.OfFaults, m.Leaders)
 	r.ledger(t, j)
+	r.latencies.Add(number, record.Started.Add(time.Duration(m.Window.From)),
+		time.Duration(m.Window.Length()), m.Histograms())
+	if len(r.Trials) == 0 {
+		t.Measures = m
+	}
 	r.Trials = append(r.Trials, t)
 }
 

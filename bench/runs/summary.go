@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -46,11 +45,13 @@ type Unjudged struct {
 // Summary returns the summary of a run that has been made or judged again. It equals what ReadSummary reads
 // from the folder, digit by digit.
 func (r *Run) Summary() *Summary {
-	s := &Summary{Job: r.Job, Folder: r.Folder, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
-		Sizes: r.sizes(), Resources: r.ofResources(),
-		Latencies: results.Pool(r.intervals()), Unjudged: r.Unjudged}
+	s := &Summary{Job: r.Job, Folder: r.Folder, Record: r.Record, Rows: r.Rows(),
+		Latencies: r.latencies.Pooled, Unjudged: r.Unjudged}
 	for _, t := range r.Trials {
 		s.Verdicts = append(s.Verdicts, t.Verdict)
+		s.Messages = append(s.Messages, t.Messages...)
+		s.Sizes = append(s.Sizes, t.Sizes...)
+		s.Resources = append(s.Resources, t.Resources...)
 		s.Faults = append(s.Faults, t.Faults...)
 		s.Timeline = append(s.Timeline, t.Timeline...)
 		s.Beliefs = append(s.Beliefs, t.Beliefs...)
@@ -234,48 +235,4 @@ func (r *Run) Rows() (rows []results.Row) {
 		rows = append(rows, t.Row)
 	}
 	return rows
-}
-
-// messages returns the rows of messages.csv, as stored.
-func (r *Run) messages() (rows []results.MessageRow) {
-	for _, t := range r.Trials {
-		for _, m := range t.Measures.OfMessages(r.Stack.Codec()) {
-			rows = append(rows, results.MessageRow{Run: r.Folder.Name(), Trial: t.Number, OfMessages: m})
-		}
-	}
-	return results.AsStored(rows)
-}
-
-// sizes returns the rows of sizes.csv, as stored.
-func (r *Run) sizes() (rows []results.SizeRow) {
-	for _, t := range r.Trials {
-		for _, size := range t.Measures.OfSizes() {
-			rows = append(rows, results.SizeRow{Run: r.Folder.Name(), Trial: t.Number, OfSize: size})
-		}
-	}
-	return results.AsStored(rows)
-}
-
-// ofResources returns the rows of resources.csv, as stored.
-func (r *Run) ofResources() (rows []results.ResourceRow) {
-	for _, t := range r.Trials {
-		for _, of := range t.Measures.OfResources() {
-			rows = append(rows, results.ResourceRow{Run: r.Folder.Name(), Trial: t.Number, OfResource: of})
-		}
-	}
-	return results.AsStored(rows)
-}
-
-// intervals returns the contents of latency.hlog.
-func (r *Run) intervals() (intervals []results.Interval) {
-	for _, t := range r.Trials {
-		window := t.Measures.Window
-		intervals = append(intervals, results.Interval{
-			Trial:     t.Number,
-			Start:     r.Record.Trials[t.Number-1].Started.Add(time.Duration(window.From)),
-			Length:    time.Duration(window.Length()),
-			Latencies: t.Measures.Histograms(),
-		})
-	}
-	return intervals
 }
