@@ -5,7 +5,6 @@ package bare
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -15,7 +14,6 @@ import (
 
 // A Config is the configuration of a bare node.
 type Config struct {
-	Run       string `json:"run"`
 	URL       string `json:"url"`
 	Token     string `json:"token"`
 	Node      uint32 `json:"node"`
@@ -29,15 +27,17 @@ const (
 	Ricart = "ricart-agrawala"
 )
 
-// subject returns the subject on which a node hears its peers.
-func subject(run string, node uint32) string { return fmt.Sprintf("bare.%s.node.%d", run, node) }
+// subject returns the subject on which a node hears its peers: its number alone, since the broker serves one
+// run, and what a longer name costs would not show.
+func subject(node uint32) string { return strconv.Itoa(int(node)) }
 
-// Orders returns the subject on which all nodes hear the orders Start and Count.
-func Orders(run string) string { return "bare." + run + ".orders" }
-
-// Counts returns the subject on which each node publishes its own number once it is up, and then, when asked,
-// how many entries it has made.
-func Counts(run string) string { return "bare." + run + ".counts" }
+// The other subjects.
+const (
+	Orders = "orders" // on which all nodes hear the orders Start and Count
+	// Counts is where each node publishes its own number once it is up, and then, when asked, how many entries
+	// it has made.
+	Counts = "counts"
+)
 
 // The orders.
 const (
@@ -66,19 +66,19 @@ func Run(c Config, _ io.Writer) error {
 	}
 	n := &node{Config: c, conn: conn}
 	for id := range c.N {
-		n.subjects = append(n.subjects, subject(c.Run, id))
+		n.subjects = append(n.subjects, subject(id))
 	}
 	messages, orders := make(chan *nats.Msg, 1<<14), make(chan *nats.Msg, 16)
 	if _, err := conn.ChanSubscribe(n.subjects[c.Node], messages); err != nil {
 		return err
 	}
-	if _, err := conn.ChanSubscribe(Orders(c.Run), orders); err != nil {
+	if _, err := conn.ChanSubscribe(Orders, orders); err != nil {
 		return err
 	}
 	if err := conn.Flush(); err != nil {
 		return err
 	}
-	conn.Publish(Counts(c.Run), []byte(strconv.Itoa(int(c.Node))))
+	conn.Publish(Counts, []byte(strconv.Itoa(int(c.Node))))
 	receive := n.ricart
 	if c.Algorithm == Ring {
 		receive = n.ring
@@ -99,7 +99,7 @@ func Run(c Config, _ io.Writer) error {
 func (n *node) obey(order string) {
 	switch {
 	case order == Count:
-		n.conn.Publish(Counts(n.Run), strconv.AppendUint(nil, n.entries, 10))
+		n.conn.Publish(Counts, strconv.AppendUint(nil, n.entries, 10))
 	case n.Algorithm == Ricart:
 		n.request()
 	case n.Node == 0:

@@ -20,7 +20,6 @@ import (
 	"turnstile/bench/option"
 	"turnstile/bench/site"
 	"turnstile/bench/trial"
-	"turnstile/internal/broker"
 	"turnstile/internal/stats"
 	"turnstile/judge/check"
 	"turnstile/nodes/host"
@@ -207,7 +206,7 @@ func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64
 	}
 	defer b.conn.Close()
 	for id := range o.Nodes {
-		input, err := json.Marshal(map[string]bare.Config{"bare": {Run: b.run, URL: url, Token: token,
+		input, err := json.Marshal(map[string]bare.Config{"bare": {URL: url, Token: token,
 			Node: uint32(id), N: uint32(o.Nodes), Algorithm: o.Algorithm}})
 		if err != nil {
 			return 0, err
@@ -224,7 +223,6 @@ func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64
 
 // A bareRun is the orchestrator's side of a run of the bare loop.
 type bareRun struct {
-	run    string
 	nodes  int
 	conn   *nats.Conn
 	counts chan *nats.Msg
@@ -235,8 +233,8 @@ func newBareRun(url, token string, nodeCount int) (*bareRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bareRun{broker.NewToken()[:12], nodeCount, conn, make(chan *nats.Msg, 4*nodeCount)}
-	if _, err := conn.ChanSubscribe(bare.Counts(b.run), b.counts); err != nil {
+	b := &bareRun{nodeCount, conn, make(chan *nats.Msg, 4*nodeCount)}
+	if _, err := conn.ChanSubscribe(bare.Counts, b.counts); err != nil {
 		return nil, err
 	}
 	return b, conn.Flush()
@@ -266,7 +264,7 @@ func (b *bareRun) numbers(ctx context.Context) (total, least uint64, at time.Tim
 
 // order publishes an order to all nodes.
 func (b *bareRun) order(order string) error {
-	if err := b.conn.Publish(bare.Orders(b.run), []byte(order)); err != nil {
+	if err := b.conn.Publish(bare.Orders, []byte(order)); err != nil {
 		return err
 	}
 	return b.conn.Flush()

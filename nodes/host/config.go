@@ -1,8 +1,10 @@
 package host
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"time"
 
 	"turnstile/nodes"
@@ -14,7 +16,7 @@ import (
 // A Config is the first input of a node process, as JSON on its standard input, with the broker's credential.
 // Orders follow by the same pipe.
 type Config struct {
-	Run   string `json:"run"`   // name of the run, which its subjects contain
+	Run   string `json:"run"`   // name of the run, which names its subjects (see SubjectsOf)
 	URL   string `json:"url"`   // address of the broker
 	Token string `json:"token"` // credential for the broker; empty: none
 	// Pin is the pin of the broker's certificate (see certs.Pin): the node speaks TLS, and accepts only this
@@ -78,23 +80,28 @@ func (c *Config) brokers() []Broker {
 	return all
 }
 
-// Subjects are the NATS subjects of a run. The subjects of nodes carry only algorithm messages.
-type Subjects struct{ run string }
+// Subjects are the NATS subjects of a run. The subjects of nodes carry only algorithm messages. Subjects are
+// short, since clients and brokers parse them byte by byte, at each message.
+type Subjects struct{ begin string }
 
-// SubjectsOf returns the subjects of the run with that name.
-func SubjectsOf(run string) Subjects { return Subjects{run} }
+// SubjectsOf returns the subjects of the run with that name. They begin with six characters of a hash of the
+// name, which are 36 bits: if 1,000 runs share a broker, two begin alike with a probability of 1 in 100,000.
+func SubjectsOf(run string) Subjects {
+	hash := sha256.Sum256([]byte(run))
+	return Subjects{base64.RawURLEncoding.EncodeToString(hash[:])[:6] + "."}
+}
 
 // Node carries algorithm messages to one node.
-func (s Subjects) Node(id nodes.ID) string { return fmt.Sprintf("ts.%s.node.%d", s.run, id) }
+func (s Subjects) Node(id nodes.ID) string { return s.begin + strconv.Itoa(int(id)) }
 
 // Resource carries questions of clients to the resource process, by its own broker.
-func (s Subjects) Resource() string { return "ts." + s.run + ".resource" }
+func (s Subjects) Resource() string { return s.begin + "ask" }
 
 // Frozen carries, by the same broker, the time of the first violation of exclusion.
-func (s Subjects) Frozen() string { return "ts." + s.run + ".frozen" }
+func (s Subjects) Frozen() string { return s.begin + "frozen" }
 
 // Everyone carries the multicasts, to all clients.
-func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
+func (s Subjects) Everyone() string { return s.begin + "all" }
 
 // An Order is an order of the orchestrator to a node, as JSON. The comment of a field begins with the kinds
 // of orders (Do) that have it.
