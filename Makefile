@@ -219,7 +219,7 @@ cover: ## print which share of each package's statements make test runs, child p
 times: build ## measure the durations and the output that README and docs state, and write them there [PAGE= ONLY=]
 	@go run ./internal/times -only $(call quote,$(ONLY)) -page $(call quote,$(PAGE)) README.md docs/*.md
 
-# BASE: a commit. By instructions where perf counts them, else by CPU time.
+# BASE: a commit. By instructions where perf or qemu-user (and cc) counts them, else by CPU time: it says which.
 .PHONY: bench-self
 bench-self: ## compare what this tree costs with what an earlier commit did: make bench-self BASE=HEAD~1 [ONLY=Explore]
 	@test -n $(call quote,$(BASE)) || { echo "which commit? make bench-self BASE=HEAD~1" >&2; exit 64; }

@@ -85,7 +85,6 @@ var readers = map[string]string{
 	"internal/release/build.go":          "of the Makefile",
 	"internal/release/main.go":           "of the Makefile",
 	"internal/release/manual.go":         "of the Makefile",
-	"internal/selfbench/main.go":         "of the Makefile",
 	"internal/selfbench/meter.go":        "of the Makefile",
 	"internal/size/main.go":              "of the Makefile",
 	"internal/times/main.go":             "of the Makefile",

@@ -1,23 +1,21 @@
 // Selfbench compares the cost of this tree with an earlier commit: it runs the same commands with the
 // programs and benchmarks of both, in turn, and prints the least cost of each. The cost is instructions in
-// user space, if perf can count them, since these repeat within 1% even on shared cores; otherwise CPU time.
+// user space, if perf or QEMU can count them, since these repeat even on shared cores; otherwise CPU time.
 //
 //	selfbench -base COMMIT [-rounds 3] [-only TEXT]
 package main
 
 import (
 	"context"
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
+
 	"turnstile/internal/terminal"
 )
 
@@ -34,11 +32,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exitStat
 	base := flags.String("base", "", "the commit to compare with")
 	rounds := flags.Int("rounds", 3, "how often each command is run with either")
 	only := flags.String("only", "", "measure what has this in its name")
-	if err := flags.Parse(args); err != nil || *base == "" {
+	if err := flags.Parse(args); err != nil || *base == "" || *rounds < 1 || flags.NArg() > 0 {
 		fmt.Fprintln(stderr, "usage: selfbench -base COMMIT [-rounds 3] [-only TEXT]")
 		return 64
 	}
-	if err := compare(ctx, *base, *rounds, *only, stdout); err != nil {
+	measured, err := named(*only)
+	commit := ""
+	if err == nil {
+		commit, err = commitOf(ctx, *base)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "selfbench: %v\n", err)
+		return 64
+	}
+	if err := compare(ctx, commit, *rounds, measured, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "selfbench: %v\n", err)
 		return 1
 	}
@@ -59,8 +66,23 @@ var subjects = []subject{
 	benchmark("Judging, one of them is cut off", "bench", "Judging/cut/checks/100000$", 1),
 	simulation("simulate ricart, N=32", "--algo=ricart", "-n=32", "--entries=50000"),
 	simulation("simulate naimi-trehel, N=16,000", "--algo=naimi-trehel", "-n=16000", "--entries=200000"),
-	realEntry("an entry of ricart, N=32", "--algo=ricart", "-n=32"),
-	realEntry("an entry of token-ring, N=32", "--algo=token-ring", "-n=32"),
+	realEntry("an entry of ricart, N=8", "ricart", 2000),
+	realEntry("an entry of token-ring, N=8", "token-ring", 10000),
+}
+
+// named returns the subjects with a text in their names.
+func named(text string) (found []subject, err error) {
+	all := ""
+	for _, s := range subjects {
+		if strings.Contains(s.name, text) {
+			found = append(found, s)
+		}
+		all += "\n  " + s.name
+	}
+	if found == nil {
+		return nil, fmt.Errorf("nothing that is measured has %q in its name:%s", text, all)
+	}
+	return found, nil
 }
 
 // benchmark measures one iteration of a benchmark.
@@ -79,82 +101,63 @@ func benchmark(name, pkg, pattern string, iterations int) subject {
 // simulation measures a simulated run, from its options to its stored verdict.
 func simulation(name string, options ...string) subject {
 	return subject{name, func(m *meter, t *tree) (float64, error) {
-		cost, _, err := t.trial(m, append([]string{"simulate", "--seed=1"}, options...))
-		return cost, err
+		return t.trial(m, append([]string{"simulate"}, options...))
 	}}
 }
 
-// realEntry measures an entry in all processes of a run: the slope between a short run and a long one.
-func realEntry(name string, options ...string) subject {
+// realEntry measures an entry of 8 nodes, in all processes: the slope between a short run and one that has so
+// many entries more. QEMU makes it slow to start many nodes.
+func realEntry(name, algorithm string, entries int) subject {
 	return subject{name, func(m *meter, t *tree) (float64, error) {
-		var cost, entries [2]float64
-		for i, duration := range []string{"--duration=2s", "--duration=8s"} {
+		var cost [2]float64
+		for i, n := range []int{entries / 10, entries/10 + entries} {
 			var err error
-			if cost[i], entries[i], err = t.trial(m, append([]string{"bench", duration}, options...)); err != nil {
+			if cost[i], err = t.trial(m, []string{"bench", "--algo=" + algorithm, "-n=8",
+				fmt.Sprintf("--entries=%d", n)}); err != nil {
 				return 0, err
 			}
 		}
-		return (cost[1] - cost[0]) / (entries[1] - entries[0]), nil
+		return (cost[1] - cost[0]) / float64(entries), nil
 	}}
 }
 
-// trial makes a run, and returns its cost and how many entries it had.
-func (t *tree) trial(m *meter, args []string) (cost, entries float64, err error) {
-	results, err := os.MkdirTemp("", "selfbench-")
-	if err != nil {
-		return 0, 0, err
-	}
-	defer os.RemoveAll(results)
-	cost, _, err = m.cost(t.folder, filepath.Join(t.bin, "orchestrator"), append(args, "--results="+results)...)
-	if err != nil {
-		return 0, 0, err
-	}
-	tables, err := filepath.Glob(filepath.Join(results, "*", "*", "runs.csv"))
-	if err != nil || len(tables) != 1 {
-		return 0, 0, fmt.Errorf("%v left %d tables: %v", args, len(tables), err)
-	}
-	entries, err = entriesIn(tables[0])
-	return cost, entries, err
-}
-
-// entriesIn returns how many entries the one trial of a table had.
-func entriesIn(table string) (float64, error) {
-	file, err := os.Open(table)
+// trial makes a run, and returns its cost.
+func (t *tree) trial(m *meter, args []string) (cost float64, err error) {
+	results, err := os.MkdirTemp(m.folder, "results-")
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil || len(rows) != 2 {
-		return 0, fmt.Errorf("%s has %d lines: %v", table, len(rows), err)
+	defer os.RemoveAll(results)
+	args = append(args, "--seed=1", "--results="+results)
+	if m.single && args[0] == "bench" {
+		return m.countNodes(t, args)
 	}
-	at := slices.Index(rows[0], "entries")
-	if at < 0 {
-		return 0, fmt.Errorf("%s has no column entries", table)
-	}
-	return strconv.ParseFloat(rows[1][at], 64)
+	cost, _, err = m.cost(t.folder, filepath.Join(t.bin, "orchestrator"), args...)
+	return cost, err
 }
 
-// compare prints a table of the costs of both trees.
-func compare(ctx context.Context, base string, rounds int, only string, stdout io.Writer) error {
-	trees, remove, err := buildBoth(ctx, base)
+// compare prints a table of the costs of both trees, and tells log what the costs are.
+func compare(ctx context.Context, commit string, rounds int, measured []subject, out, log io.Writer) error {
+	temp, err := os.MkdirTemp("", "selfbench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	m := newMeter(ctx, temp, log)
+	trees, remove, err := buildBoth(ctx, temp, commit)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	m := newMeter(ctx)
-	table := terminal.Table{Head: []string{m.unit, base[:min(12, len(base))], "now", "change"}}
-	for _, s := range subjects {
-		if !strings.Contains(s.name, only) {
-			continue
-		}
+	table := terminal.Table{Head: []string{m.unit, commit[:12], "now", "change"}}
+	for _, s := range measured {
 		least, err := leastOf(m, s, trees, rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		table.Add(s.name, figure(least[0]), figure(least[1]), change(least))
 	}
-	return table.Print(stdout)
+	return table.Print(out)
 }
 
 // leastOf measures a subject in both trees, in turn, and returns the least cost in each; 0: no such subject.

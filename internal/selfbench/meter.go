@@ -1,131 +1,143 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// errAbsent means that a tree lacks the subject.
-var errAbsent = errors.New("it is not there")
-
-// A meter measures the cost of a command and its children.
+// A meter measures the cost of a command: instructions of user space, or CPU time.
 type meter struct {
-	ctx  context.Context
-	unit string
-	perf bool
+	ctx    context.Context
+	folder string   // for files of the meter
+	unit   string   // of the cost
+	how    string   // how it is measured
+	prefix []string // the command line that counts instructions of the command behind it; none: CPU time
+	single bool     // prefix does not count the processes that the command starts
 }
 
-// newMeter returns a meter of instructions, or of CPU time if perf is missing or cannot count them.
-func newMeter(ctx context.Context) *meter {
-	m := &meter{ctx: ctx, unit: "instructions of user space", perf: true}
-	if cost, _, err := m.cost(".", "true"); err != nil || cost == 0 {
-		return &meter{ctx: ctx, unit: "ns of CPU time"}
+// newMeter returns the first of three meters that works here: perf, QEMU, CPU time. It tells log which one it
+// is, and why those before it do not work.
+func newMeter(ctx context.Context, folder string, log io.Writer) *meter {
+	why := "\n"
+	for _, prepare := range []func(*meter) error{byPerf, byQEMU, byTime} {
+		m := &meter{ctx: ctx, folder: folder}
+		err := prepare(m)
+		if err == nil {
+			fmt.Fprintf(log, "cost: %s, %s%s", m.unit, m.how, why)
+			return m
+		}
+		why += fmt.Sprintf("  since %v\n", err)
 	}
-	return m
+	panic("CPU time is measured everywhere")
+}
+
+// byPerf has the meter count with perf.
+func byPerf(m *meter) error {
+	m.unit, m.how = "instructions", "counted by perf"
+	m.prefix = []string{"perf", "stat", "-x,", "-e", "instructions:u", "-o", m.counts(), "--"}
+	err := installed("perf")
+	if err == nil {
+		err = m.try()
+	}
+	if err != nil {
+		return fmt.Errorf("perf does not count instructions: %w", err)
+	}
+	return nil
+}
+
+// byTime has the meter measure CPU time.
+func byTime(m *meter) error {
+	m.unit, m.how = "ns of CPU time", "which repeat worse than instructions"
+	return nil
+}
+
+// installed returns an error unless there are programs with these names.
+func installed(names ...string) error {
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s is not installed", name)
+		}
+	}
+	return nil
+}
+
+// try returns an error if the meter cannot count the instructions of a command.
+func (m *meter) try() error {
+	program, err := exec.LookPath("true")
+	if err == nil {
+		_, _, err = m.cost(".", program)
+	}
+	return err
 }
 
 // cost runs a command in a folder, and returns its cost and output.
-func (m *meter) cost(folder, name string, args ...string) (cost float64, out string, err error) {
-	count := ""
-	if m.perf {
-		file, err := os.CreateTemp("", "selfbench-")
-		if err != nil {
-			return 0, "", err
-		}
-		file.Close()
-		count = file.Name()
-		defer os.Remove(count)
-		args = append([]string{"stat", "-x,", "-e", "instructions:u", "-o", count, "--", name}, args...)
-		name = "perf"
-	}
-	var printed bytes.Buffer
-	cmd := exec.CommandContext(m.ctx, name, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then the command stops its processes
-	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, &printed, &printed
-	if err := cmd.Run(); err != nil {
-		return 0, "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, printed.String())
-	}
-	if !m.perf {
-		s := cmd.ProcessState // of the command, and of the children that it has waited for
-		return float64(s.UserTime() + s.SystemTime()), printed.String(), nil
-	}
-	text, err := os.ReadFile(count)
-	if err != nil {
+func (m *meter) cost(folder, program string, args ...string) (cost float64, out string, err error) {
+	os.Remove(m.counts())
+	cmd := m.command(folder, append(m.prefixed(program), args...)...)
+	if out, err = outputOf(cmd); err != nil {
 		return 0, "", err
 	}
-	cost, err = instructionsIn(string(text))
-	return cost, printed.String(), err
+	if m.prefix == nil {
+		s := cmd.ProcessState // of the command, and of the children that it has waited for
+		return float64(s.UserTime() + s.SystemTime()), out, nil
+	}
+	cost, err = m.counted()
+	return cost, out, err
 }
 
-// instructionsIn reads the count from the output of perf stat -x, (with a comma).
-func instructionsIn(text string) (float64, error) {
+// prefixed returns the beginning of the command line that runs a program and counts its instructions.
+func (m *meter) prefixed(program string) []string { return append(slices.Clone(m.prefix), program) }
+
+// command returns a command, which is asked to end when the context does: then it ends its processes.
+func (m *meter) command(folder string, words ...string) *exec.Cmd {
+	cmd := exec.CommandContext(m.ctx, words[0], words[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Dir = folder
+	return cmd
+}
+
+// outputOf runs a command.
+func outputOf(cmd *exec.Cmd) (string, error) {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return string(out), nil
+}
+
+// counts is the file of counts.
+func (m *meter) counts() string { return filepath.Join(m.folder, "counts") }
+
+// counted returns the sum of all counts.
+func (m *meter) counted() (float64, error) {
+	text, err := os.ReadFile(m.counts())
+	if err != nil {
+		return 0, err
+	}
+	return instructionsIn(string(text))
+}
+
+// instructionsIn adds up the counts in the output of perf stat -x, (with a comma): lines that begin with
+// "NUMBER,,instructions".
+func instructionsIn(text string) (sum float64, err error) {
 	for line := range strings.Lines(text) {
 		if fields := strings.Split(line, ","); len(fields) > 2 && strings.HasPrefix(fields[2], "instructions") {
-			return strconv.ParseFloat(fields[0], 64)
+			count, err := strconv.ParseFloat(fields[0], 64)
+			if err != nil {
+				return 0, fmt.Errorf("%q stands in place of their number", fields[0])
+			}
+			sum += count
 		}
 	}
-	return 0, fmt.Errorf("perf counted no instructions: %s", text)
-}
-
-// A tree is the source of a commit, with the programs built from it.
-type tree struct{ folder, bin string }
-
-// buildBoth checks out an earlier commit into a temporary worktree, and builds it and this tree.
-func buildBoth(ctx context.Context, base string) (trees [2]*tree, remove func(), err error) {
-	temp, err := os.MkdirTemp("", "selfbench-")
-	if err != nil {
-		return trees, nil, err
+	if sum == 0 {
+		return 0, fmt.Errorf("no instructions were counted: %s", text)
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		return trees, nil, err
-	}
-	then := filepath.Join(temp, "base")
-	remove = func() {
-		exec.Command("git", "worktree", "remove", "--force", then).Run()
-		os.RemoveAll(temp)
-	}
-	if err := do(ctx, here, "git", "worktree", "add", "--quiet", "--detach", then, base); err != nil {
-		remove()
-		return trees, nil, err
-	}
-	for i, folder := range []string{then, here} {
-		trees[i] = &tree{folder, filepath.Join(temp, fmt.Sprint("bin", i))}
-		if err := trees[i].build(ctx); err != nil {
-			remove()
-			return trees, nil, err
-		}
-	}
-	return trees, remove, nil
-}
-
-func (t *tree) build(ctx context.Context) error {
-	if err := do(ctx, t.folder, "go", "build", "-buildvcs=false", "-trimpath", "-o", t.bin+"/",
-		"./cmd/orchestrator", "./cmd/node"); err != nil {
-		return err
-	}
-	for _, pkg := range []string{"nodes/sim", "nodes/explore", "bench"} {
-		if err := do(ctx, t.folder, "go", "test", "-c", "-o", filepath.Join(t.bin, filepath.Base(pkg)+".test"),
-			"./"+pkg); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func do(ctx context.Context, folder, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, out)
-	}
-	return nil
+	return sum, nil
 }
