@@ -355,12 +355,24 @@ type NodeStatus struct {
 	// LentTo is the node that has the permission of this node; nil: no node has it.
 	LentTo *ID  `json:"lent_to,omitempty" yaml:"lent_to,omitempty"`
 	Token  bool `json:"token,omitempty" yaml:"token,omitempty"` // the token is at this node
+	// Since is when the open request was due, in ns since the start of the run. The host sets it. Not stored.
+	Since int64 `json:"since,omitempty" yaml:"-"`
 }
 
 // Status describes an instance of the node.
 func (n *Node) Status(instance int32) *NodeStatus {
-	inst := n.at(instance)
-	s := &NodeStatus{Client: "none", Machine: stateOf(inst.machine)}
+	inst, s := n.at(instance), n.Brief(instance)
+	s.Machine = stateOf(inst.machine)
+	_, elects := inst.machine.(Elector)
+	if w, ok := inst.machine.(Standing); ok && (inst.client == Waiting || elects) {
+		s.Standing = w.Standing()
+	}
+	return s
+}
+
+// Brief is like Status, but lacks the texts Machine and Standing, which take long to make.
+func (n *Node) Brief(instance int32) *NodeStatus {
+	inst, s := n.at(instance), &NodeStatus{Client: "none"}
 	if int(n.id) < n.stack.N() {
 		s.Client = inst.client.String()
 	}
@@ -369,10 +381,6 @@ func (n *Node) Status(instance int32) *NodeStatus {
 		for id := range set.All() {
 			s.WaitsFor = append(s.WaitsFor, id)
 		}
-	}
-	_, elects := inst.machine.(Elector)
-	if w, ok := inst.machine.(Standing); ok && (inst.client == Waiting || elects) {
-		s.Standing = w.Standing()
 	}
 	if l, ok := inst.machine.(Lender); ok {
 		if to := l.LentTo(); to != None {

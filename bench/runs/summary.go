@@ -186,7 +186,7 @@ func (s *Summary) verdictLine(i int) string {
 }
 
 // VerdictText prints the verdict of a trial, given its index in Verdicts, with the findings of each check and
-// their witnesses.
+// their witnesses. The report of a stall is in verdict.yaml alone.
 func (s *Summary) VerdictText(i int) string {
 	var b strings.Builder
 	v := s.Verdicts[i]
@@ -200,7 +200,9 @@ func (s *Summary) VerdictText(i int) string {
 	for _, says := range v.Misses {
 		fmt.Fprintf(&b, "  %-12s %s\n", "warning", says)
 	}
-	b.WriteString(v.Stall.String())
+	if v.Stall != nil {
+		fmt.Fprintf(&b, "who waits for whom, and the states of the nodes: see %s\n", results.VerdictFile)
+	}
 	return b.String()
 }
 

@@ -250,7 +250,9 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	}
 	tells := cmp.Or(c.Wrong(), c.Runs[0])
 	out.Seed, out.Run, out.Reason = tells.Seed, tells.Folder, tells.Says
-	out.Waiting = strings.Trim(fmt.Sprint(tells.Verdict.Starved), "[]")
+	if out.Waiting = strings.Trim(fmt.Sprint(tells.Verdict.Starved), "[]"); tells.Verdict.MoreStarved > 0 {
+		out.Waiting += fmt.Sprintf(" and %d more", tells.Verdict.MoreStarved)
+	}
 	studyOf(c.Spec).figures(c, &out)
 	for _, f := range c.known((*Result).waitMax) {
 		out.WaitMaxS = figure.Max(out.WaitMaxS, inSeconds(f))

@@ -23,13 +23,22 @@ type evidence struct {
 	fair     *fairFold
 	ranked   *rankFold // nil: the algorithm does not serve the client with fewest requests first
 
-	abandoned       uint64                               // sections whose node crashed before they were entered
-	waiting, inside []section.Section                    // sections that never ended, the oldest first
-	entryCost       row.EntryCost                        // how many messages an entry takes; nil: unknown
-	observed        [history.Secluded + 1]*history.Event // the first event of each kind observed in a schedule
-	breach          *history.Event                       // how a foreign program broke the protocol, or nil
-	due             uint64                               // messages that all entries take together, by entryCost
-	renewals        row.Range                            // messages of renewals, on top of the published cost
+	abandoned uint64                               // sections whose node crashed before they were entered
+	waiting   []openRequest                        // requests that wait at the end, the oldest first
+	inside    []section.Section                    // sections that never ended, the oldest first
+	entryCost row.EntryCost                        // how many messages an entry takes; nil: unknown
+	observed  [history.Secluded + 1]*history.Event // the first event of each kind observed in a schedule
+	breach    *history.Event                       // how a foreign program broke the protocol, or nil
+	due       uint64                               // messages that all entries take together, by entryCost
+	renewals  row.Range                            // messages of renewals, on top of the published cost
+}
+
+// An openRequest is a request that waits when the history ends. It is small, since every client may wait.
+type openRequest struct {
+	asked    int64
+	node     nodes.ID
+	entry    uint32
+	instance uint16
 }
 
 // saw reports whether something was observed in a schedule.

@@ -14,6 +14,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
+	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
 
@@ -223,6 +224,9 @@ func (f *Fold) Verdict() Verdict {
 	}
 	v.Starved, v.Divided = f.Problem.unserved(&f.evidence)
 	v.Blocked = len(v.Starved) > 0 && len(v.Starved) == f.Config.N-f.down()
+	if more := len(v.Starved) - stall.Most; more > 0 {
+		v.Starved, v.MoreStarved = v.Starved[:stall.Most:stall.Most], more
+	}
 	for r := range f.resources() {
 		v.Violations += r.Violations
 		v.Overlap += time.Duration(r.Overlap)
@@ -291,7 +295,7 @@ func (f *Fold) Ended(s *section.Section) {
 	case section.Abandoned:
 		f.abandoned++
 	case section.Unserved:
-		f.waiting = append(f.waiting, *s)
+		f.waiting = append(f.waiting, openRequest{s.Asked, s.Node, s.Entry, s.Resource.Instance})
 	case section.Unended:
 		f.inside = append(f.inside, *s)
 	}
@@ -343,12 +347,14 @@ func grown[T any](s []T, length int) []T {
 
 // Close implements history.Fold.
 func (f *Fold) Close(logs []*history.NodeLog) {
-	older := func(a, b section.Section) int {
+	slices.SortFunc(f.waiting, func(a, b openRequest) int {
+		return cmp.Or(cmp.Compare(a.asked, b.asked), cmp.Compare(a.node, b.node),
+			cmp.Compare(a.instance, b.instance))
+	})
+	slices.SortFunc(f.inside, func(a, b section.Section) int {
 		return cmp.Or(cmp.Compare(a.Asked, b.Asked), cmp.Compare(a.Node, b.Node),
 			cmp.Compare(a.Resource.Instance, b.Resource.Instance))
-	}
-	slices.SortFunc(f.waiting, older)
-	slices.SortFunc(f.inside, older)
+	})
 	f.logs, f.sum = logs, history.Sum(logs)
 	// A message that has not arrived when the run is at rest, or has stalled, is lost.
 	f.audit = f.auditStreams(f.rested() || f.seen(history.Stalled))
@@ -400,10 +406,14 @@ func panicked(e *evidence) Finding {
 	return e.outsideIf(violated("%s panicked", name(p.Node)), e.at(p.At), e.Safe)
 }
 
-// nodesDo writes a sentence about nodes: node 1 waits, or nodes 0, 2 wait.
+// nodesDo writes a sentence about nodes: node 1 waits, or nodes 0, 2 wait. It names at most few.
 func nodesDo(all []nodes.ID, does, do string) string {
 	if len(all) == 1 {
 		return name(all[0]) + " " + does
 	}
-	return "nodes " + strings.ReplaceAll(strings.Trim(fmt.Sprint(all), "[]"), " ", ", ") + " " + do
+	var ids []string
+	for _, id := range all[:min(few, len(all))] {
+		ids = append(ids, fmt.Sprint(id))
+	}
+	return "nodes " + strings.Join(fewOf(ids, len(all)), ", ") + " " + do
 }

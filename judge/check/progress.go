@@ -152,8 +152,8 @@ func (e *evidence) waiters() []string {
 	}
 	var lines []string
 	for _, s := range e.waiting[:min(few, len(e.waiting))] {
-		age := time.Duration(end - s.Asked).Round(time.Microsecond)
-		lines = append(lines, fmt.Sprintf("%s has waited for its entry %d for %v", name(s.Node), s.Entry, age))
+		age := time.Duration(end - s.asked).Round(time.Microsecond)
+		lines = append(lines, fmt.Sprintf("%s has waited for its entry %d for %v", name(s.node), s.entry, age))
 	}
 	return fewOf(lines, len(e.waiting))
 }

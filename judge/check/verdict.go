@@ -119,9 +119,11 @@ type Verdict struct {
 	Broken nodes.Assumption `json:"-" yaml:"-"`
 	// Starved are the clients that wait at the end of the run, the longest wait first. In a run about leaders
 	// they are the nodes that are up and do not follow the only leader, though the algorithm had the time it
-	// needs. Blocked means that these are all nodes that are up.
-	Starved []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
-	Blocked bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
+	// needs. MoreStarved is how many are left out, since there are more than stall.Most. Blocked means that all
+	// nodes that are up are starved.
+	Starved     []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
+	MoreStarved int        `json:"more_starved,omitempty" yaml:"more_starved,omitempty"`
+	Blocked     bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
 	// Divided means that two nodes led where one may: in one term or, without terms, for longer than a
 	// take-over takes; or that two lead at the end, and more time would not change that.
 	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
@@ -345,8 +347,9 @@ func (e *elected) divided() bool {
 
 // waitingAtEnd returns the clients that wait at the end, the longest wait first.
 func (e *evidence) waitingAtEnd() (all []nodes.ID) {
+	var seen nodes.Set // a node with several clients may wait several times
 	for i := range e.waiting {
-		if id := e.waiting[i].Node; !slices.Contains(all, id) {
+		if id := e.waiting[i].node; seen.Add(id) {
 			all = append(all, id)
 		}
 	}

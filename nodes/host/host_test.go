@@ -303,6 +303,27 @@ func TestHostBeginsBeforeItHears(t *testing.T) {
 	}
 }
 
+// A node whose client waits says since when.
+func TestStatusSaysSinceWhenAClientWaits(t *testing.T) {
+	s := begin(t, "ricart-agrawala", 2, func(c *host.Config) { c.Workload.Hold = chance.Constant(time.Hour) })
+	s.issueLater()
+	for id, client := range []string{"inside", "waiting"} {
+		s.tell(nodes.ID(id), host.Order{Do: host.Ask})
+		status := &nodes.NodeStatus{}
+		for deadline := time.Now().Add(20 * time.Second); status.Client != client; {
+			if time.Now().After(deadline) {
+				t.Fatalf("the client of node %d is %s, not %s", id, status.Client, client)
+			}
+			s.tell(nodes.ID(id), host.Order{Do: host.Report})
+			status = s.note().Status
+		}
+		if waits := client == "waiting"; waits != (status.Since > 0) {
+			t.Errorf("the client of node %d is %s since %v", id, client, time.Duration(status.Since))
+		}
+	}
+	s.end()
+}
+
 // The open load stops issuing at its end, and every arrival that was due by then is on record.
 func TestOpenLoadRecordsWhatItCouldNotIssue(t *testing.T) {
 	const rate, end = 1000, 100 * time.Millisecond

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"turnstile/internal/jsonseq"
+	"turnstile/nodes"
 )
 
 // OrdersAfter returns a reader of the orders, which follow the configuration that input has read from a
@@ -122,6 +123,9 @@ func (h *host) answer(round int) {
 	}
 	if h.runDue(); h.err == nil { // after a pause of the process, tasks may be due
 		status := h.process.Status(0)
+		if status.Client == nodes.Waiting.String() {
+			status.Since = h.clients[0].due
+		}
 		if h.bridge != nil {
 			h.bridge.describe(status)
 		}

@@ -309,7 +309,8 @@ func (l *Lab) Logs(trace func(yield func(history.MessageRecord) bool)) []*histor
 			Resent: t.resent, Dropped: t.dropped, Copied: t.copied,
 			Kinds: tallies[i*l.kinds : (i+1)*l.kinds : (i+1)*l.kinds]}
 	}
-	logs := []*history.NodeLog{&all[0]}
+	logs := make([]*history.NodeLog, 1, len(all))
+	logs[0] = &all[0]
 	all[0].Node = nodes.None
 	for id := range l.total {
 		n := &all[id+1]

@@ -217,7 +217,8 @@ func (w *world) tellFaultsOf(m port.Hook) {
 		return
 	}
 	m.At = w.now
-	switch w.FaultDriver.Watch(&m) {
+	w.hook = m // a field, or every event would take memory
+	switch w.FaultDriver.Watch(&w.hook) {
 	case port.NoAction:
 		return
 	case port.KillNode:

@@ -95,9 +95,11 @@ func (w *world) brokeFor(instance int32, need nodes.Assumption) {
 	}
 }
 
-// close gives the folds the remaining events, and the logs of all nodes.
+// close gives the folds the remaining events, and the logs of all nodes. Before that it drops the cluster,
+// which may be large.
 func (w *world) close() {
 	w.flush()
+	w.processes, w.arrivals, w.queue, w.links = nil, nil, queue{}, nil
 	logs := w.lab.Logs(func(yield func(history.MessageRecord) bool) { // the oldest message first
 		for i := range w.trace {
 			if !yield(w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]) {

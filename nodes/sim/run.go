@@ -237,16 +237,30 @@ func (w *world) stalled(steps uint64) {
 		status := make([]*nodes.NodeStatus, len(w.processes))
 		for id := range w.processes {
 			if p := &w.processes[id]; p.Up() {
-				status[id] = p.Status(int32(i))
+				status[id] = p.Brief(int32(i))
+				status[id].Since = w.since(p.ID(), int32(i))
 			}
 		}
-		report := stall.Of(status, w.n)
+		report := stall.OfBrief(status, w.n, func(id nodes.ID) *nodes.NodeStatus {
+			if p := &w.processes[id]; p.Up() {
+				return p.Status(int32(i))
+			}
+			return nil
+		})
 		if i > 0 {
 			report.Instance = fmt.Sprintf("%d, %s", i, in.Name)
 		}
 		w.stall = append(w.stall, report)
 	}
 	w.lab.Mark(history.Stalled, int64(steps))
+}
+
+// since returns when the latest request of a client was due; 0: the node has no client of the instance.
+func (w *world) since(id nodes.ID, instance int32) int64 {
+	if r := w.lab.Resource(instance); r >= 0 && int(id) < w.n {
+		return w.arrival(id, r).due
+	}
+	return 0
 }
 
 // plan returns a new event at a node and a time, for the caller to fill in. The event is void if the node

@@ -6,6 +6,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
+	"turnstile/nodes/port"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
@@ -38,6 +39,7 @@ type world struct {
 	resumedAt  int64
 	clocks     map[nodes.ID]skew.Clock // by node: its clock, if a fault has set it
 	turn       nodes.ID                // the node that handles the current input
+	hook       port.Hook               // the event that the fault driver looks at
 	now        int64
 	folds      []history.Fold
 	moment     []history.Event // events of the current time, not given to folds yet

@@ -11,14 +11,32 @@ import (
 	"turnstile/nodes"
 )
 
+// Bounds of a report, so that it stays small however large the cluster is. In clusters of up to Most nodes
+// nothing is left out.
+const (
+	Most     = 60   // nodes that a report lists, waits of each, and nodes of a circle
+	mostText = 1000 // bytes of the state of a machine
+)
+
 // A Report says why a cluster makes no progress.
 type Report struct {
-	Instance string     `yaml:"instance,omitempty"` // number and name of the instance; empty: the first instance
-	Clients  int        `yaml:"clients"`            // how many nodes have clients; the rest are servers
-	Waits    []Wait     `yaml:"waits,flow,omitempty"`
+	Instance string     `yaml:"instance,omitempty"`    // number and name of the instance; empty: the first
+	Clients  int        `yaml:"clients"`               // how many nodes have clients; the rest are servers
+	Waits    []Wait     `yaml:"waits,flow,omitempty"`  // of the listed nodes
 	Circle   []nodes.ID `yaml:"circle,flow,omitempty"` // a cycle of waits, the first node again at the end
 
-	States []*nodes.NodeStatus `yaml:"states"` // by node; nil: the node did not answer
+	// Nodes are the listed nodes; empty: all, by number. Of more than Most nodes, a report lists nodes of the
+	// circle, the nodes inside or with the token, and the nodes that have waited longest.
+	Nodes   []nodes.ID          `yaml:"nodes,flow,omitempty"`
+	States  []*nodes.NodeStatus `yaml:"states"` // of the listed nodes; nil: the node did not answer
+	LeftOut LeftOut             `yaml:"left_out,omitempty"`
+}
+
+// LeftOut counts what a report leaves out. The nodes of the circle are those before the last node of Circle.
+type LeftOut struct {
+	Nodes  int `yaml:"nodes,omitempty"`
+	Waits  int `yaml:"waits,omitempty"`
+	Circle int `yaml:"circle,omitempty"`
 }
 
 // A Wait is an edge of the wait-for graph: From waits for To, either directly (By: None) or because To has
@@ -32,10 +50,34 @@ type Wait struct {
 // Of returns the report of a cluster, given the states of its nodes. A state is nil if the node did not
 // answer. The first n nodes have clients.
 func Of(states []*nodes.NodeStatus, n int) Report {
-	graph := waitsFor(states)
-	r := Report{Clients: n, Circle: findCycle(graph, len(states)), States: states}
-	for id := range nodes.ID(len(states)) {
-		r.Waits = append(r.Waits, graph[id]...)
+	return OfBrief(states, n, func(id nodes.ID) *nodes.NodeStatus { return states[id] })
+}
+
+// OfBrief is like Of, but the states may lack their texts (see [nodes.Node.Brief]). It calls whole for the
+// states of the listed nodes.
+func OfBrief(states []*nodes.NodeStatus, n int, whole func(nodes.ID) *nodes.NodeStatus) Report {
+	g := graph(states)
+	circle := g.circle()
+	listed := g.listed(circle)
+	r := Report{Clients: n, LeftOut: LeftOut{Nodes: len(states) - len(listed), Waits: g.size()}}
+	if r.LeftOut.Nodes > 0 {
+		r.Nodes = listed
+	}
+	for _, id := range listed {
+		waits := g.waits(id)
+		if at := slices.Index(circle, id); at >= 0 && len(waits) > Most {
+			next := slices.IndexFunc(waits, func(w Wait) bool { return w.To == circle[(at+1)%len(circle)] })
+			waits[0], waits[next] = waits[next], waits[0] // the wait of the circle is not left out
+		}
+		r.Waits = append(r.Waits, waits[:min(Most, len(waits))]...)
+		r.States = append(r.States, g.stored(whole(id)))
+	}
+	r.LeftOut.Waits -= len(r.Waits)
+	if more := len(circle) - Most; more > 0 {
+		r.LeftOut.Circle, circle = more, circle[:Most]
+	}
+	if len(circle) > 0 {
+		r.Circle = append(circle, circle[0])
 	}
 	return r
 }
@@ -46,28 +88,35 @@ func (r Report) String() string { return r.Short(math.MaxInt, "") }
 // Short is like String, with a limit for waits and for states; the text where says where the rest is.
 func (r Report) Short(most int, where string) string {
 	var b strings.Builder
-	line := func(i, all int, format string, args ...any) {
-		switch {
-		case i < most:
-			fmt.Fprintf(&b, "  "+format+"\n", args...)
-		case i == most:
-			fmt.Fprintf(&b, "  and %s more: see %s\n", english.Thousands(float64(all-most)), where)
+	list := func(count, leftOut int, line func(i int) string) {
+		few := min(count, most)
+		for i := range few {
+			fmt.Fprintf(&b, "  %s\n", line(i))
+		}
+		if more := count - few + leftOut; more > 0 {
+			fmt.Fprintf(&b, "  and %s more", english.Thousands(float64(more)))
+			if leftOut > 0 && count > few {
+				fmt.Fprintf(&b, ", %d of them in %s", count-few, where)
+			} else if count > few {
+				fmt.Fprintf(&b, ": see %s", where)
+			}
+			b.WriteByte('\n')
 		}
 	}
 	if r.Instance != "" {
 		fmt.Fprintf(&b, "\nInstance %s:\n", r.Instance)
 	}
 	fmt.Fprint(&b, r.InCircle(), "Who waits for whom:\n")
-	if len(r.Waits) == 0 {
-		line(0, 1, "no node says what it waits for")
+	if len(r.Waits)+r.LeftOut.Waits == 0 {
+		b.WriteString("  no node says what it waits for\n")
 	}
-	for i, w := range r.Waits {
-		line(i, len(r.Waits), "%v", w)
+	list(len(r.Waits), r.LeftOut.Waits, func(i int) string { return r.Waits[i].String() })
+	if r.LeftOut.Nodes > 0 {
+		b.WriteString("The states of the circle, of nodes inside or with the token, and of the longest waits:\n")
+	} else {
+		b.WriteString("The state of each node:\n")
 	}
-	b.WriteString("The state of each node:\n")
-	for id := range r.States {
-		line(id, len(r.States), "%s: %s", r.Name(id), r.State(id))
-	}
+	list(len(r.States), r.LeftOut.Nodes, func(i int) string { return r.Name(i) + ": " + r.State(i) })
 	return b.String()
 }
 
@@ -80,20 +129,26 @@ func (r Report) InCircle() string {
 	if len(ids) == 0 {
 		return ""
 	}
+	if more := r.LeftOut.Circle; more > 0 {
+		ids[len(ids)-1] = fmt.Sprintf("%s more -> %s", english.Thousands(float64(more)), ids[0])
+	}
 	return "They wait in a circle: " + strings.Join(ids, " -> ") + "\n"
 }
 
-// Name returns the name of a node: node 0, or server 5.
-func (r Report) Name(id int) string {
-	if id < r.Clients {
-		return fmt.Sprintf("node %d", id)
+// Name returns the name of a listed node, given its place in the list: node 0, or server 5.
+func (r Report) Name(i int) string {
+	if len(r.Nodes) > 0 {
+		i = int(r.Nodes[i])
 	}
-	return fmt.Sprintf("server %d", id)
+	if i < r.Clients {
+		return fmt.Sprintf("node %d", i)
+	}
+	return fmt.Sprintf("server %d", i)
 }
 
-// State describes the state of a node.
-func (r Report) State(id int) string {
-	s := r.States[id]
+// State describes the state of a listed node, given its place in the list.
+func (r Report) State(i int) string {
+	s := r.States[i]
 	if s == nil {
 		return "does not answer"
 	}
@@ -105,6 +160,18 @@ func (r Report) State(id int) string {
 		says += ", has the token"
 	}
 	return fmt.Sprintf("client %s%s; %s", s.Client, says, s.Machine)
+}
+
+// StateOf describes the state of a node, which may be left out.
+func (r Report) StateOf(id nodes.ID) string {
+	at := int(id)
+	if len(r.Nodes) > 0 {
+		at = slices.Index(r.Nodes, id)
+	}
+	if at < 0 {
+		return "its state is left out"
+	}
+	return r.State(at)
 }
 
 // Reports are the reports of a run, one for each instance; empty: the run did not stall.
@@ -127,58 +194,4 @@ func (w Wait) String() string {
 		return fmt.Sprintf("%d -> %d", w.From, w.To)
 	}
 	return fmt.Sprintf("%d -> %d (which has the permission of %d)", w.From, w.To, w.By)
-}
-
-// waitsFor returns the edges of the wait-for graph, by the node that waits.
-func waitsFor(states []*nodes.NodeStatus) map[nodes.ID][]Wait {
-	graph := map[nodes.ID][]Wait{}
-	for id, s := range states {
-		if s == nil {
-			continue
-		}
-		from := nodes.ID(id)
-		for _, peer := range s.WaitsFor {
-			w := Wait{from, peer, nodes.None}
-			if p := states[peer]; p != nil && p.LentTo != nil {
-				w = Wait{from, *p.LentTo, peer}
-			}
-			if w.To != from {
-				graph[from] = append(graph[from], w)
-			}
-		}
-	}
-	return graph
-}
-
-// findCycle returns the nodes of a cycle in the graph, the first again at the end, or nil.
-func findCycle(graph map[nodes.ID][]Wait, n int) []nodes.ID {
-	const fresh, onPath, done = 0, 1, 2
-	color := make([]int, n)
-	var path []nodes.ID
-	var visit func(id nodes.ID) []nodes.ID
-	visit = func(id nodes.ID) []nodes.ID {
-		color[id] = onPath
-		path = append(path, id)
-		for _, w := range graph[id] {
-			switch color[w.To] {
-			case onPath:
-				return append(slices.Clone(path[slices.Index(path, w.To):]), w.To)
-			case fresh:
-				if cycle := visit(w.To); cycle != nil {
-					return cycle
-				}
-			}
-		}
-		color[id] = done
-		path = path[:len(path)-1]
-		return nil
-	}
-	for id := range nodes.ID(n) {
-		if color[id] == fresh {
-			if cycle := visit(id); cycle != nil {
-				return cycle
-			}
-		}
-	}
-	return nil
 }

@@ -60,7 +60,7 @@ func Waits(reports stall.Reports, title string) (string, error) {
 		g.Take(draw.Box{Left: x - diskRadius, Top: y - diskRadius, Right: x + diskRadius, Bottom: y + diskRadius})
 	}
 	g.draw(waits, reports[0])
-	g.Height = math.Ceil(g.Remarks(margin, bottom, g.remarks(waits)) + margin)
+	g.Height = math.Ceil(g.Remarks(margin, bottom, g.remarks(waits, reports)) + margin)
 	return g.File(), nil
 }
 
@@ -83,7 +83,7 @@ func (g *graph) draw(waits []stall.Wait, r stall.Report) {
 	}
 	g.Description = strings.Join(says, "; ")
 	for i, id := range g.ids {
-		tip := fmt.Sprintf("node %d: %s", id, r.State(int(id)))
+		tip := fmt.Sprintf("node %d: %s", id, r.StateOf(id))
 		x, y := g.at(i)
 		g.Circle(x, y, diskRadius, tip, "fill="+draw.Ground, "stroke="+draw.Ink, "stroke-width=1.5")
 		g.Text(x, y+4.5, fmt.Sprint(id), "text-anchor=middle", "font-weight=bold", "font-size=12")
@@ -143,13 +143,18 @@ func towards(x, y, toX, toY, far float64) (float64, float64) {
 }
 
 // remarks returns the explanation of the arrows, which stands below the picture.
-func (g *graph) remarks(waits []stall.Wait) []string {
+func (g *graph) remarks(waits []stall.Wait, reports stall.Reports) []string {
 	lines := []string{"An arrow points to the node that another waits for."}
 	if slices.ContainsFunc(waits, func(w stall.Wait) bool { return w.By != nodes.None }) {
 		lines = append(lines, "Dashed: from a waiting node to the holder of the permission that it needs.")
 	}
 	if len(g.circle) > 0 {
 		lines = append(lines, "Red: a cycle.")
+	}
+	for _, r := range reports {
+		if more := r.LeftOut.Waits; more > 0 {
+			lines = append(lines, fmt.Sprintf("Waits of other nodes, which the run did not keep: %d.", more))
+		}
 	}
 	if g.Missing > 0 {
 		lines = append(lines, fmt.Sprintf("Labels left out for lack of room: %d.", g.Missing))
