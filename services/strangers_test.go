@@ -206,9 +206,10 @@ func beStranger(t *testing.T, row, secrets string, servers []string) {
 		for _, address := range servers {
 			err := do(ctx, address)
 			if err == nil || ctx.Err() != nil {
-				t.Errorf("%s at %s: %v", name, address, err)
+				t.Errorf("%s at %s: it is not refused within 20 s (%v)", name, address, err)
+			} else {
+				t.Logf("%s at %s is refused: %v", name, address, err)
 			}
-			t.Logf("%s at %s is refused: %v", name, address, err)
 		}
 	}
 	for _, dir := range []string{secrets, filepath.Join(filepath.Dir(secrets), "0")} {

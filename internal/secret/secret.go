@@ -29,7 +29,7 @@ const User = "turnstile"
 
 // A Secret is what servers demand of their clients. The zero Secret is for servers that demand nothing.
 type Secret struct {
-	Dir      string // the folder of its files; empty: there are none
+	Dir      string // the folder of its files; empty: the zero Secret
 	Password string // only letters and digits
 	Pair     certs.Pair
 }
@@ -86,8 +86,8 @@ func (s *Secret) Config() (*tls.Config, error) {
 	return config, nil
 }
 
-// PasswordFile returns the path of the file with the password, for clients in other processes; empty: there
-// is none.
+// PasswordFile returns the path of the file with the password, for clients in other processes. For the zero
+// Secret it is empty.
 func (s *Secret) PasswordFile() string {
 	if s.Dir == "" {
 		return ""
