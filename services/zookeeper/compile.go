@@ -25,8 +25,8 @@ import (
 var common []byte
 
 // compiled returns a folder with the classes of a Java program. The program is compiled the first time, and
-// again if its source, the compiler or a jar is another: that takes seconds, and a run has many clients. The
-// clients of a run that begin at once wait for one of them.
+// again if its source, the compiler or a jar is another: that takes seconds, and a run has many clients. Those
+// who need it at the same time wait for one of them.
 func compiled(ctx context.Context, name string, source []byte) (dir string, err error) {
 	javac, err := compiler()
 	if err != nil {

@@ -39,6 +39,16 @@ func needsCurator() error {
 	return nil
 }
 
+// prepareCurator is needsCurator, and compiles a client: a run asks for what its clients need before it starts
+// them, so they need not wait for the compiler while they have a limit for their start.
+func prepareCurator(name string, source []byte) error {
+	if err := needsCurator(); err != nil {
+		return err
+	}
+	_, err := compiled(context.Background(), name, source)
+	return err
+}
+
 // curatorVersion returns Curator's name and version, taken from the name of a jar.
 func curatorVersion() string {
 	found, _ := filepath.Glob(strings.TrimSuffix(curatorJar, ".jar") + "-*.jar")

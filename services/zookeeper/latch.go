@@ -40,7 +40,7 @@ var Latch = service.Service{
 		return d
 	},
 	Library: func(service.Values) string { return curatorVersion() },
-	Needs:   func(service.Values) error { return needsCurator() },
+	Needs:   func(service.Values) error { return prepareCurator("Latch", latchClient) },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
 			func(ctx context.Context, s program.Setting) (program.Elector, error) { return openLatch(ctx, s, v) })

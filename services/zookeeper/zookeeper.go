@@ -70,7 +70,7 @@ var Service = service.Service{
 	},
 	Needs: func(v service.Values) error {
 		if v["recipe"] == curator {
-			return needsCurator()
+			return prepareCurator("Mutex", mutex)
 		}
 		return nil
 	},

@@ -333,6 +333,13 @@ func TestCompiledOnce(t *testing.T) {
 		!os.SameFile(first, second) {
 		t.Errorf("it is compiled again in %q: %v, %v", again, err, wrong)
 	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	err = Latch.Needs(servicetest.Values(t, &Latch))
+	ready, _ := filepath.Glob(os.Getenv("XDG_CACHE_HOME") + "/turnstile-curator/Latch-*/Latch.class")
+	if err != nil || len(ready) != 1 {
+		t.Errorf("before a run, %q is compiled (%v)", ready, err)
+	}
+	t.Setenv("XDG_CACHE_HOME", cache)
 	if err := os.Chmod(filepath.Join(cache, "turnstile-curator"), 0o777); err != nil {
 		t.Fatal(err)
 	}
