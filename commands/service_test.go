@@ -134,7 +134,7 @@ func TestServiceIsNoAlgorithm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	description := `#!/bin/sh
-echo '{"protocol":2,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
+echo '{"protocol":3,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
 `
 	if err := os.WriteFile(filepath.Join(dir, "services"), []byte(description), 0o755); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestEndpointGoesAway(t *testing.T) {
 	}
 	defer held.Release()
 	at := fmt.Sprintf("127.0.0.1:%d", held.Number)
-	server := orchestrator(t, dir, "service", "server", "nats-kv", "n0", dir, "off", at, at)
+	server := orchestrator(t, dir, "service", "server", "nats-kv", "n0", dir, "off", "", at, at)
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}

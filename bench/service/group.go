@@ -62,7 +62,8 @@ func unusedUser() *owner {
 	}
 }
 
-// startLimit is how long servers may take until they serve, unless they set a limit.
+// startLimit is how long servers may take until they serve, unless they set a limit. The time for which they
+// wait for processors does not count.
 const startLimit = 20 * time.Second
 
 // stopLimit is how long a server may take to shut down.
@@ -250,8 +251,13 @@ func (g *group) await(ctx context.Context, m *Member) error {
 	if limit == 0 {
 		limit = startLimit
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	go func() {
+		if <-m.process.Late(limit); m.up() {
+			cancel()
+		}
+	}()
 	for {
 		err := g.ready(ctx, m)
 		if err == nil && m.up() { // if m is down, another process on its port has answered

@@ -14,10 +14,11 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/internal/proc"
+	"turnstile/internal/unavailable"
 )
 
 // protocol is the version of the protocol between this package and the programs of services.
-const protocol = 2
+const protocol = 3
 
 // A Description is a program's description of a service with its options.
 type Description struct {
@@ -77,8 +78,9 @@ func (p *Program) Client() string {
 	return strings.Join(words, " ")
 }
 
-// describeLimit is how long a program may take to describe a service. A JVM takes a second.
-const describeLimit = 30 * time.Second
+// describeLimit is how long a program may take to describe a service. A JVM takes a second, and a compiler of
+// Java some.
+var describeLimit = 60 * time.Second
 
 // Describe asks the program what the service promises, and whether its servers can be started. The error says
 // which option is wrong, or what is missing.
@@ -93,6 +95,9 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	if err != nil {
 		if text := strings.TrimSpace(says.String()); text != "" {
 			return nil, errors.New(text)
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = unavailable.Mark(fmt.Errorf("it has not answered within %v", describeLimit))
 		}
 		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
@@ -116,8 +121,8 @@ type Running struct {
 	name   string // name of the service
 }
 
-// upLimit is how long all servers together may take to start.
-const upLimit = 90 * time.Second
+// upLimit is how long all servers together may take to start on a machine without a free processor.
+const upLimit = proc.LongestStart * 90 * time.Second
 
 // Launch calls Hold and Start. The servers reach each other directly.
 func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {

@@ -69,7 +69,7 @@ type Servers struct {
 	Stop syscall.Signal
 	// Settings are the settings that differ from the documented defaults.
 	Settings []Setting
-	// Limit is how long a member may take until it serves; 0: 20 s.
+	// Limit is how long a member may take until it serves, without waits for processors; 0: 20 s.
 	Limit time.Duration
 }
 

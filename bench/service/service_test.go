@@ -23,6 +23,7 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/internal/terminal"
+	"turnstile/internal/unavailable"
 )
 
 func TestMain(m *testing.M) {
@@ -230,6 +231,16 @@ func TestServersThatAreDisturbed(t *testing.T) {
 				t.Errorf("it says %q, not %q", says, x.says)
 			}
 		})
+	}
+}
+
+// A program that does not describe its service in time is unavailable: the command line may be right.
+func TestDescriptionIsLate(t *testing.T) {
+	defer func(limit time.Duration) { describeLimit = limit }(describeLimit)
+	describeLimit = 10 * time.Millisecond
+	_, err := (&Program{Command: []string{"sh", "-c", "exec sleep 99"}}).Describe(t.Context())
+	if !unavailable.Is(err) || !strings.Contains(err.Error(), "it has not answered within 10ms") {
+		t.Errorf("the error is %v", err)
 	}
 }
 
