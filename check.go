@@ -77,8 +77,8 @@ func Check(r *Row) error {
 	return nil
 }
 
-// told adds to the error of a run under random faults the steps of its failure, its plan, shrunk, and the
-// command that repeats it, if it fails again.
+// told makes a failed run under random faults again. If it fails again, told adds the steps of the failure,
+// the shrunk plan and the command that repeats it to the error.
 func told(j *bench.Job, wrong error) error {
 	steps, plan, err := commands.Shrunk(context.Background(), j, "orchestrator")
 	if err != nil || plan == "" {

@@ -119,8 +119,8 @@ func fill(events []history.Event, set func(*history.Event), kinds ...history.Kin
 	}
 }
 
-// fold gives the events to a fold, and closes it. If they have no marks, all of the history counts as
-// measured, and it ends at rest if no request is open then.
+// fold gives the events to a fold, and closes it. If the events have no marks, the whole history counts as
+// measured, and the run ends at rest if no request is open at the end.
 func fold(sections *section.Fold, events []history.Event) {
 	marked := slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Marked })
 	mark := func(at int64, name uint32) {

@@ -112,8 +112,7 @@ func TestJudgeDoesNotGuess(t *testing.T) {
 	}
 }
 
-// Histories that were judged wrongly once, each with the right verdict or the line that the error names, are
-// judged rightly.
+// Histories that were once judged wrongly now have the right verdict, or an error that names the right line.
 func TestJudgesHistoriesOfOthers(t *testing.T) {
 	text, err := os.ReadFile("testdata/histories.json")
 	if err != nil {

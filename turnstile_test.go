@@ -157,8 +157,8 @@ func TestRowsAreRefused(t *testing.T) {
 	}
 }
 
-// A tired passes a token around, and panics when its client leaves for the tenth time or, if it is picky,
-// when a second token comes after that. A babbler answers its own messages for ever.
+// A tired machine passes a token around. It panics when its client leaves for the tenth time or, if it is
+// picky, when a second token comes after that. A babbler answers its own messages for ever.
 type (
 	tired struct {
 		has, wants, picky bool
@@ -213,8 +213,8 @@ func (t *tired) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 func (b *babbler) Request(env *nodes.Env)                              { env.Send(env.Self(), ask{}) }
 func (b *babbler) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) { env.Send(env.Self(), ask{}) }
 
-// Check returns an error if a machine panics, with the run in which it did, the faults that matter and the
-// command that repeats it, or if it never comes to an end of its messages to itself.
+// Check returns an error if a machine panics, with the steps of the run, the faults that matter and the
+// command that repeats it. It returns an error if a machine sends messages to itself without end.
 func TestCheckOfPanics(t *testing.T) {
 	panics := func(nodes.Config) nodes.Machine { return &tired{} }
 	picky := func(nodes.Config) nodes.Machine { return &tired{picky: true} }

@@ -19,7 +19,7 @@ import (
 	"turnstile/nodes/sim"
 )
 
-// A stage is a cluster on which all succeeds. A client loses its answer 20 ms after the beginning of a fault.
+// A stage is a cluster that carries out every fault. A client loses its answer 20 ms after the fault began.
 type stage struct {
 	port.Cluster
 	now, strained int64
@@ -51,7 +51,7 @@ func (s *stage) Record(e port.FaultEvent) error {
 	return nil
 }
 
-// carriedFaults returns what the history of a run of a minute on a stage says of its faults.
+// carriedFaults carries out faults on a stage for a minute, and returns the events of faults.
 func carriedFaults(t *testing.T, _ Options, spec *row.Row, faults []chaos.Fault) []history.Event {
 	t.Helper()
 	d, err := chaos.NewDriver(faults, chaos.NewSharedState(5), 5, spec.CodecIn(nodes.Config{N: 5}))
@@ -72,7 +72,7 @@ func carriedFaults(t *testing.T, _ Options, spec *row.Row, faults []chaos.Fault)
 	return s.events
 }
 
-// A faultLog keeps what a history says of faults.
+// A faultLog keeps the events of faults of a history.
 type faultLog struct{ events []history.Event }
 
 func (l *faultLog) Add(e history.Event) {
@@ -82,9 +82,9 @@ func (l *faultLog) Add(e history.Event) {
 }
 func (l *faultLog) Close([]*history.NodeLog) {}
 
-// confused returns the finding about agreement in a run of a minute with these events of faults, in which no
-// node knows a leader any more once the first fault begins.
-func confused(t *testing.T, faults []chaos.Fault, events []history.Event) check.Finding {
+// agreement judges a run of a minute with these events of faults, and returns the finding about agreement.
+// When the first fault begins, all nodes lose their leader, and they elect no other.
+func agreement(t *testing.T, faults []chaos.Fault, events []history.Event) check.Finding {
 	t.Helper()
 	const live = nodes.Timing | nodes.NoPause | nodes.ServerMajority // assumptions that hold again after faults
 	s := check.Setting{Problem: check.Election, Config: nodes.Config{N: 5}, Leads: &row.Leadership{},
@@ -131,8 +131,8 @@ func everyFault(k *effect.Kind) map[*chaos.Fault]bool {
 	return all
 }
 
-// Each effect has an end: nodes that never recover are judged after it, in the simulator and for real. A
-// fault that is in force to the end excuses them.
+// Each effect has an end, in simulated and in real runs: nodes that do not recover after it break their
+// promise. A fault that is in force to the end of the run excuses them.
 func TestEveryEffectHasAnEnd(t *testing.T) {
 	spec, err := election.Find("raft-election")
 	if err != nil {
@@ -163,7 +163,7 @@ func TestEveryEffectHasAnEnd(t *testing.T) {
 			if !simulated {
 				events = carriedFaults
 			}
-			got := confused(t, faults, events(t, o, spec, faults))
+			got := agreement(t, faults, events(t, o, spec, faults))
 			if is := got.Outcome == check.Violated; is != ends {
 				t.Errorf("%v, simulated %v: %v: %s", f, simulated, got.Outcome, got.Says)
 			}
@@ -174,7 +174,7 @@ func TestEveryEffectHasAnEnd(t *testing.T) {
 	}
 }
 
-// simulatedFaults returns what the history of a simulated run says of its faults.
+// simulatedFaults makes a simulated run, and returns the events of faults.
 func simulatedFaults(t *testing.T, o Options, spec *row.Row, _ []chaos.Fault) []history.Event {
 	t.Helper()
 	var l faultLog

@@ -249,7 +249,7 @@ func (j *Job) FaultsAsked(number int, seed uint64) ([]chaos.Fault, error) {
 	return chaos.Resolve(j.Faults, j.Scene(), seed)
 }
 
-// tooManyTrials is the error of more trials than a run may have. It says what they would take.
+// tooManyTrials returns the error about more trials than a run may have. It says how long they would take.
 func tooManyTrials(o *Options) error {
 	takes := fmt.Sprintf("%.3g entries", float64(o.Trials)*float64(o.Entries))
 	if o.Duration > 0 {
@@ -384,8 +384,8 @@ func (j *Job) broadcasters() (names []string) {
 	return names
 }
 
-// validateEnd checks that the run ends, and that it is long enough for some client to enter: of times that
-// are drawn, half have to fit, since the mean of a distribution with a long tail says little.
+// validateEnd checks that the run ends, and that it is long enough for some client to enter. If times are
+// drawn, their median has to fit: a distribution with a long tail may have a large mean, or none.
 func (j *Job) validateEnd() error {
 	switch {
 	case j.Duration < 0:

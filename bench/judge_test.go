@@ -651,8 +651,8 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Servers that stand still keep their connections; other faults of servers do not count as that. What happens
-// to a client spares the others, also if it is cut off from the servers.
+// Only a pause of servers freezes connections. A fault of one client spares the others, even if it cuts that
+// client off from the servers.
 func TestWhatFaultsOfServicesDo(t *testing.T) {
 	for _, x := range []struct {
 		text            string

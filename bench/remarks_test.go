@@ -151,8 +151,8 @@ func (r *remarkable) job(t *testing.T) *Job {
 	return drafted(t, row, o, false)
 }
 
-// Virtual time passes though clients do not hold and do not think, in every row, also if messages take no
-// time: nobody enters more often than once per microsecond, and the remark says so.
+// With every row, virtual time passes even if clients neither hold nor think and messages take no time: at
+// most one client enters per microsecond, and the remark says so.
 func TestTimePassesWithoutHolds(t *testing.T) {
 	const duration = 300 * time.Microsecond
 	loads := []workload.Load{workload.Saturated, workload.Closed, workload.One, workload.Sequential}

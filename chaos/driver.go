@@ -41,8 +41,8 @@ type fault struct {
 	turn    int64         // for a slow fault: when its victims stop or go on next
 	stands  bool          // for a slow fault: its victims are stopped
 	sought  int64         // when the driver first looked in vain for the leader to hit; 0: never
-	counts  int64         // for a fault of answers: when the driver counts the lost ones next; 0: never
-	clients int           // for a fault of answers: how many clients lose one
+	counts  int64         // for a fault that loses answers: when the driver counts them next; 0: never
+	clients int           // for a fault that loses answers: how many clients lose one
 }
 
 // state is the progress of a fault.
@@ -268,8 +268,8 @@ func (d *Driver) begin(f *fault, from int64) error {
 	return nil
 }
 
-// restartsLate reports whether another timed fault still keeps a node down that this fault is to hit. No plan
-// says so (see checkTogether): the restart of a process takes longer than planned.
+// restartsLate reports whether a node that this fault is to hit is still down because of another timed fault.
+// No plan asks for that (see checkTogether): the restart took longer than planned.
 func (d *Driver) restartsLate(f *fault, of effect.Group) bool {
 	return f.onMembers() != nil && slices.ContainsFunc(d.faults, func(other *fault) bool {
 		return other.state == inForce && other.downs() && other.Timed() &&

@@ -113,7 +113,7 @@ const (
 // seeks notes that a fault has looked for a leader in vain.
 func (d *Driver) seeks(f *fault) { f.sought = cmp.Or(f.sought, d.cluster.Now()) }
 
-// errRestartsLate says that a fault waits until a node that it is to hit is up again.
+// errRestartsLate means that a node that the fault is to hit is not up again yet.
 var errRestartsLate = errors.New("a node restarts later than planned")
 
 // triedLater puts off a fault if err says that no server leads now, or that a node restarts late. It reports

@@ -73,8 +73,8 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 	}
 }
 
-// A fault of answers ends with the last answer that is lost, and its clients may reconnect after that. To a
-// client that does not lose its answer, it ends with the run. Connections stay silent until then.
+// A fault that loses answers is over when each client has lost its answer, and the clients may reconnect
+// then. If a client loses none, the fault lasts to the end of the run. Connections stay silent until then.
 func TestAFaultOfAnswersEndsWithTheLast(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		d, c := staged(t, "drop-answer: 0-1, nth: 2, at: 1s")

@@ -117,7 +117,7 @@ func (s *faultState) reset() {
 	s.until.Store(0)
 }
 
-// acts notes that a message that the fault has hit at one time arrives, or was lost, at another.
+// acts notes when the fault hit a message, and when that message arrives or was lost.
 func (s *faultState) acts(hit, at int64) {
 	hit = max(first, hit)
 	for before := s.hitAt.Load(); (before == 0 || hit < before) && !s.hitAt.CompareAndSwap(before, hit); {

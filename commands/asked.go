@@ -8,14 +8,14 @@ import (
 	"turnstile/judge/check"
 )
 
-// hearing is how long a command may take after the program was asked to end, unless it ends what it made.
+// hearing is how long a command that has made nothing may go on after the program was asked to end.
 const hearing = 500 * time.Millisecond
 
 // errInterrupted is the error of a command that was asked to end.
 var errInterrupted = failure{errors.New("interrupted"), check.Inconclusive.ExitCode()}
 
-// unlessAsked does something, and no longer waits for it once the program is asked to end: the program then
-// ends with it.
+// unlessAsked calls do. If the program is asked to end, unlessAsked returns soon, and do goes on until the
+// program has ended.
 func unlessAsked(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()

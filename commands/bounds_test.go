@@ -37,7 +37,7 @@ func TestNumbersAndNamesAreBounded(t *testing.T) {
 	}
 }
 
-// That a picture would have too many nodes is told by run.yaml, before a history is read.
+// A picture of too many nodes is refused by the number in run.yaml, before the history is read.
 func TestTooManyNodesAreToldBeforeReading(t *testing.T) {
 	dir := simulatedRun(t, "--algo ricart -n 61 --entries 61")
 	if err := os.WriteFile(filepath.Join(dir, "history-1.zst"), nil, 0o644); err != nil {

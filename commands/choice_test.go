@@ -83,9 +83,9 @@ func TestChoiceTable(t *testing.T) {
 	wantTable(t, algorithmsPage, "which scheme", table.String())
 }
 
-// best returns the algorithms of the first three places by a figure, of 64 nodes under a load, with their
-// medians. Algorithms that no test tells apart share a place. Algorithms that serve several units are left
-// out, since they let several clients in at once.
+// best returns the algorithms in the first three places by the median of a figure, and the medians, with 64
+// nodes under a load. Algorithms that no test tells apart share a place. Algorithms that serve several units
+// are left out, since they let several clients in at once.
 func best(trials []compare.Trial, load string, by results.Column) string {
 	of := map[string][]compare.Trial{}
 	for _, t := range trials {

@@ -243,7 +243,7 @@ func (c *claim) run(ctx context.Context, p program, folder string) (outcome chec
 	switch shown := count[check.Valid]; {
 	case count[check.Violated] > 0:
 		outcome, verdict, seen = check.Violated, "NOT AS SAID", ""
-	case len(c.Runs) == 0: // its tests show it
+	case len(c.Runs) == 0: // tests alone show it
 	case shown == len(c.Runs):
 		outcome = check.Valid
 	case shown == 0:

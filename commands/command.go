@@ -28,7 +28,7 @@ type Command struct {
 	Notes                bool                 // the command prints which flags a file or variable has set
 	Raw                  bool                 // words after the name are arguments, even if they look like flags
 	Piped                *bool                // a run has started the command; files and variables set no flags
-	Ends                 bool                 // once asked to end, it has to end or to remove what it has made
+	Ends                 bool                 // asked to end, it still has to end or remove what it made
 	Serves               bool                 // it goes on until it is asked to end
 	Run                  runner
 	Below                []Command
@@ -77,7 +77,7 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 		return cmd.Help()
 	}
 	if c.Raw || c.Piped != nil && *c.Piped {
-		if out, is := a.stdout.(*output); is { // lines for programs, such as records that begin with \x1e
+		if out, is := a.stdout.(*output); is { // unescaped: programs read these lines, some with \x1e
 			out.Writer = terminal.Raw(out.Writer)
 		}
 		return c.Run(cmd.Context(), a)

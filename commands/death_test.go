@@ -317,8 +317,8 @@ func TestPausedProcessesConvictNobody(t *testing.T) {
 	}
 }
 
-// A run of a sweep whose node was killed is told with its reason, and is made again by the same call. The
-// status is that of the whole set.
+// If a node of a run of a sweep was killed, the sweep says why, and the same call makes the run again. The
+// exit status is that of the whole set.
 func TestSweepMakesFailedRunsAgain(t *testing.T) {
 	dir := t.TempDir()
 	sweep := func(kill bool) (status int, says string) {

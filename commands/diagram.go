@@ -262,8 +262,8 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 	})
 }
 
-// draw draws the window that the flags ask for. extract returns the events in a window. Nodes that do not
-// exist, or are too many, are told before any event is read.
+// draw draws the window that the flags ask for. extract returns the events in a window. It refuses nodes that
+// do not exist, or too many nodes, before it reads any event.
 func (c *diagramCall) draw(title string, stack *row.Stack, steps bool, fault func(uint32) string,
 	extract func(section.Window) (*spacetime.Extract, error)) (string, error) {
 	if err := c.nodes.Check(stack.Total()); err != nil {

@@ -599,7 +599,7 @@ func TestClaimsAreAsSaid(t *testing.T) {
 	}
 }
 
-// A claim is as said, or it is not, or its calls show it in part or not at all.
+// A claim holds or does not hold, or its calls show it in part or not at all.
 func TestOutcomesOfClaims(t *testing.T) {
 	const lists = "orchestrator list lamport"
 	const promises = "safety rests on FIFO links, no amnesia\nprogress rests on..."
@@ -636,7 +636,7 @@ func TestOutcomesOfClaims(t *testing.T) {
 	}
 }
 
-// A call shows nothing if its server or the machine did not allow it to.
+// A call shows nothing if its server did not come up, or the machine was too busy.
 func TestCallsThatShowNothing(t *testing.T) {
 	for _, test := range []struct {
 		status    int

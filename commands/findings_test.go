@@ -148,8 +148,8 @@ func asShown(text, table, query string) (string, error) {
 	return is + space + shown[3], nil
 }
 
-// bound returns a value that, rounded to some digits, is no more than x if it is a minimum, and no less if it
-// is a maximum: the page says "or more" and "up to".
+// bound rounds x to some digits: down if it is a minimum, since the page says "or more", and up if it is a
+// maximum, since the page says "up to".
 func bound(of string, x float64, digits int) float64 {
 	step := math.Pow10(-digits)
 	least := math.Round(x/step) * step

@@ -95,8 +95,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// A command that only reads ends soon after the program was asked to end, whatever it does. A command that
-// has made something ends it first. The status of both is that of an interruption.
+// A command that only reads ends soon after the program was asked to end. A command that has made something
+// ends or removes that first. Both have the status of an interruption.
 func TestEndOfCommandsThatWereAskedToEnd(t *testing.T) {
 	forever := func(context.Context, *app) error { select {} }
 	untilAsked := func(ctx context.Context, _ *app) error { <-ctx.Done(); return nil }
@@ -127,7 +127,7 @@ func TestEndOfCommandsThatWereAskedToEnd(t *testing.T) {
 	}
 }
 
-// An archive that was not read to its end is neither right nor wrong.
+// The verdict on an archive is inconclusive if it was not read to its end.
 func TestVerifyOfAnArchiveInterrupted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "set.tar.gz")
 	file, err := os.Create(path)
@@ -147,7 +147,7 @@ func TestVerifyOfAnArchiveInterrupted(t *testing.T) {
 	}
 }
 
-// Joining a control plane that says nothing is interrupted like all else.
+// A command that joins a control plane can be interrupted while the control plane does not answer.
 func TestJoiningInterrupted(t *testing.T) {
 	t.Parallel()
 	mute := listen(t)

@@ -327,7 +327,7 @@ var (
 	serviceSeed = flag.Uint64("service-kills-seed", 1, "what the moments of these kills are drawn from")
 )
 
-// serviceVictims are what is hit in turn, and by which signal.
+// serviceVictims are the processes that are hit in turn, and the signals.
 var serviceVictims = []struct {
 	who    string
 	signal syscall.Signal
@@ -427,8 +427,8 @@ type killing struct {
 	verified string
 }
 
-// start starts a run of a duration. Its processes know a folder as that of temporary files; empty: that of
-// the run.
+// start starts a run of a duration. Its processes put temporary files into a folder; empty: the folder of the
+// run.
 func (k *killing) start(duration, temporary string) {
 	k.Helper()
 	dir, err := os.MkdirTemp("", "turnstile-kills-")
@@ -508,8 +508,8 @@ func (k *killing) run(moment time.Duration) {
 	})
 }
 
-// kill signals the victim, and returns its process; 0: there is none now. It waits with SIGSTOP until clients
-// have entered: a process that is stopped in its start is waited for.
+// kill signals the victim, and returns its process; 0: there is none now. It sends SIGSTOP only after clients
+// have entered: a run waits for a process that is stopped while it starts.
 func (k *killing) kill() int {
 	switch {
 	case k.signal == syscall.SIGSTOP && k.entries() == 0:

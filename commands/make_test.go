@@ -229,7 +229,7 @@ func TestRecipesQuoteVariables(t *testing.T) {
 	for _, m := range read.FindAllStringSubmatch(string(makefile), -1) {
 		variables[m[1]] = true
 	}
-	// These are commands and lists of words: to set them is to write a recipe.
+	// These variables are commands or lists of words, which recipes do not quote.
 	for _, name := range strings.Fields("ARGS BUILD COMMANDS CURDIR GIT GOTEST MAKE MAKEFILE_LIST " +
 		"OVER_CONTAINERS PROCESSES PROGRAMS") {
 		delete(variables, name)

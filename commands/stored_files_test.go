@@ -14,8 +14,8 @@ import (
 	"turnstile/results"
 )
 
-// A stored file that is a pipe, an endless device or a file of the kernel ends no command by a wait or by
-// memory: a command refuses or ignores it, and never calls the run valid that lacks its history.
+// A stored file may be a pipe, an endless device or a file of the kernel: no command waits for ever or runs
+// out of memory. It refuses or ignores the file, and never calls a run valid whose history it cannot read.
 func TestStoredFilesThatAreNone(t *testing.T) {
 	whole := simulatedRun(t, "--algo ricart -n 3 --entries 20")
 	files := []string{results.RunFile, results.RowsFile, results.MessagesFile, results.VerdictFile,
@@ -55,8 +55,8 @@ func TestStoredFilesThatAreNone(t *testing.T) {
 	}
 }
 
-// readers are the files that open others without the package input, and why each may: it makes what it opens,
-// or the kernel does, or a tool of the Makefile runs in a clone.
+// readers are the source files that open files without the package input, with the reason: the program or the
+// kernel has made the file, or the Makefile starts the program in a clone.
 var readers = map[string]string{
 	"bench/cluster/limits.go":            "the kernel's",
 	"bench/cluster/limits_linux.go":      "the kernel's",

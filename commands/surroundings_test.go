@@ -45,7 +45,7 @@ func TestStandardOutputIsFull(t *testing.T) {
 	}
 }
 
-// smallDisk returns a folder on a disk of its own of some MB, which fill fills.
+// smallDisk returns a folder on a disk of its own, with some MB. The function fill fills it.
 func smallDisk(t *testing.T, mb int) (dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "turnstile-disk-")
@@ -64,7 +64,7 @@ func smallDisk(t *testing.T, mb int) (dir string) {
 	return dir
 }
 
-// fill fills the disk that has a folder.
+// fill writes to a folder until its disk is full.
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(dir, "filling"))

@@ -270,8 +270,8 @@ func (c *sweepCall) progressText(done, all, before int, began time.Time, r *stud
 	return text
 }
 
-// tellSweep prints how many runs had which verdict, and why runs could not be made. It sets the exit status,
-// which is that of all runs of the set. left is how many runs are missing, and err why.
+// tellSweep prints how many runs had each verdict, and why runs could not be made. It sets the exit status,
+// which counts all runs of the set. left is how many runs are missing, and err why.
 func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error) error {
 	outcomes := map[string]int{}
 	for _, r := range runs {

@@ -2,8 +2,8 @@ package nodes
 
 import "time"
 
-// A Shown says what tells a value of an option apart from another: a figure of a short run on virtual time,
-// with its bounds. A conformance test makes the run for each row that has the option (package judge/rowtest).
+// A Shown tells a value of an option apart from another, by a figure of a short simulated run and the bounds
+// of that figure. A conformance test makes the run for each row that has the option (package judge/rowtest).
 type Shown struct {
 	Value string // of the option; the rest of a configuration is With
 	// Than is the value to compare with: the bounds are those of the quotient, the figure with Value by the

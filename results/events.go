@@ -94,7 +94,7 @@ type eventColumn struct {
 	text   func(e eventOf) string // consists of letters, digits and underscores, with spaces between words
 	free   bool                   // the text may contain any characters, since users choose it
 	must   bool                   // reading an event of one of these kinds needs the column
-	// parse sets the field of the event from the text; nil: the number does, or reading a history does not need
+	// parse sets the field of the event from the text; nil: number sets it, or reading a history does not need
 	// the column.
 	parse func(e *history.Event, kinds []string, text string) error
 }

@@ -432,7 +432,7 @@ type forbidden struct{ error }
 
 func (f forbidden) Unwrap() error { return f.error }
 
-// mark marks an error of writing, if it is a lack of permission.
+// mark marks an error of writing if permission was lacking.
 func mark(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return forbidden{err}

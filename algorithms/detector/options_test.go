@@ -18,10 +18,11 @@ func assembled(of *row.Row, c nodes.Config) *row.Stack {
 	return rowtest.StackOf(ricart, nodes.Config{N: c.N}, row.Instance{Row: of, Config: c})
 }
 
-// What a detector states about the values of its options holds: its accuracy is judged by its own parameters.
+// Each figure holds that a detector states about a value of its options. The checks of accuracy take the
+// parameters of the detector.
 func TestOptionsDoWhatTheirRowsSay(t *testing.T) { rowtest.Options(t, Table, assembled) }
 
-// So do figures of its accuracy and speed.
+// The figures hold that a detector states about its accuracy and speed.
 func TestDetectorsAreAsAccurateAsTheySay(t *testing.T) { rowtest.Accuracy(t, Table, assembled) }
 
 // A swimLess is swim without one of its means.

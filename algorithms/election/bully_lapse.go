@@ -76,7 +76,7 @@ func (b *bullyMajority) hear(env *nodes.Env, from nodes.ID, epoch uint64, round 
 	}
 }
 
-// lapsing says for how long an old leader leads that is cut off, beside the new one.
+// lapsing states for how long an old leader that is cut off leads beside the new one.
 func lapsing(with string) []nodes.Shown {
 	cut := nodes.Shown{Figure: "two leaders", With: with, For: 5 * time.Second,
 		Faults: []string{"cut: 0-3/4, at: 1s, for: 3s"}}

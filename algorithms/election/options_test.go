@@ -21,7 +21,7 @@ func assembled(of *row.Row, c nodes.Config) *row.Stack {
 	return rowtest.StackOf(of, c, in)
 }
 
-// What a row states about the values of its options holds.
+// Each figure holds that a row states about a value of its options.
 func TestOptionsDoWhatTheirRowsSay(t *testing.T) { rowtest.Options(t, Table, assembled) }
 
 // The patience with a node never grows.

@@ -43,9 +43,9 @@ func (l *lamportClosed) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	l.lamport.Receive(env, from, m)
 }
 
-// A new request does not always join the end of a queue: it passes one that waits there if its node had not
-// heard of that. Neither was made with the other known, so the lower stamp may decide. No request passes one
-// that its node had answered before: each peer passes it once at most.
+// A new request may pass a request that waits, if its node had not heard of the latter: then neither node
+// knew of the other request, and the lower stamp decides. It never passes a request that its node had
+// answered before. So each peer passes a request once at most.
 func TestNewRequestsJoinTheEndOnceTheyKnow(t *testing.T) {
 	for _, test := range []struct {
 		n, entries int

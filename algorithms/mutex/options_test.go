@@ -22,7 +22,7 @@ func assembled(of *row.Row, c nodes.Config) *row.Stack {
 	return rowtest.StackOf(of, c, beside...)
 }
 
-// What a row states about the values of its options holds.
+// Each figure holds that a row states about a value of its options.
 func TestOptionsDoWhatTheirRowsSay(t *testing.T) { rowtest.Options(t, Table, assembled) }
 
 // The highest ID comes first with the priority of IDs, and the index is half of what was asked for.

@@ -89,7 +89,7 @@ var (
 			{Value: nackOnRetry, Figure: "nack per entry", Least: 0, Most: 0.1},
 			{Value: nackAtOnce, Figure: "nack per entry", Least: 0.5, Most: 4},
 		}}
-	// afterTries says that a dead peer stops all others until it is given up.
+	// afterTries states that a dead peer stops all others until they give it up.
 	afterTries = []nodes.Shown{{Value: "12", Than: "3", Figure: "longest pause", Least: 2.5, Most: 4.5,
 		For: 3 * time.Second, Faults: []string{"kill: 4, at: 100ms"}}}
 )

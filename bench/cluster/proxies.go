@@ -304,7 +304,7 @@ const (
 	beginFault  = "begin"
 	healFault   = "heal"
 	reportProxy = "report" // the answer is a proxyReport
-	countLost   = "lost"   // the answer is which answers a fault has lost, a port.Lost
+	countLost   = "lost"   // returns which answers a fault has lost, as a port.Lost
 	countBytes  = "bytes"  // the answer is how many bytes came to proxies with a text in their names
 	lastAnswer  = "last"   // the answer is the time of the server's last answer, or 0
 )

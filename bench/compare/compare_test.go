@@ -431,7 +431,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// If trials sent heartbeats, a comparison has the messages with them too.
+// If trials sent heartbeats, a comparison also has a line for messages including heartbeats.
 func TestHeartbeatsCountAsMessages(t *testing.T) {
 	with := func(heartbeats figure.Figure) func(*Trial) {
 		return func(t *Trial) {

@@ -180,8 +180,8 @@ var defaults = [][]results.Column{
 		results.LeaderlessUS},
 }
 
-// defaults returns the metrics of a comparison whose request names no metrics. Without heartbeats, all
-// messages are those of messages_per_entry.
+// defaults returns the metrics of a comparison whose request names no metrics. If no trial sent heartbeats,
+// it leaves out all_messages_per_entry, which equals messages_per_entry.
 func (c *Comparison) defaults() []results.Column {
 	for _, metrics := range defaults {
 		if slices.ContainsFunc(metrics, c.measured) {

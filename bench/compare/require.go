@@ -58,13 +58,14 @@ func ParseRequirement(text string) (r Requirement, err error) {
 // RequiredColumns returns the figures that a requirement may name.
 func RequiredColumns() []string { return append(results.FigureColumns(), results.FaultColumns()...) }
 
-// A measured is a figure, with the trial that it is from.
+// A measured is a figure, and where it was measured.
 type measured struct {
 	figure.Figure
 	where string
 }
 
-// figures returns the figures that a trial has to meet: one, or those of the phases of its faults.
+// figures returns the figures of a trial that the requirement is about: one figure of the trial, or one for
+// each phase of its faults.
 func (r *Requirement) figures(row *results.Row, faults []results.FaultRow) (all []measured) {
 	trial := fmt.Sprintf("trial %d", row.Trial)
 	if !slices.Contains(results.FaultColumns(), string(r.metric)) {
@@ -205,7 +206,7 @@ func (c *Comparison) broken() (broken, unknown []string) {
 	return broken, unknown
 }
 
-// title names a group among those of several experiments.
+// title names a group, with its experiment if there are several.
 func (g *Group) title() string { return strings.TrimPrefix(g.Where+": ", ": ") + g.Name }
 
 // notValid returns how many trials of a group are not valid, and how many trials it has. It leaves out those

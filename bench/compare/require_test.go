@@ -57,7 +57,7 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// judged wants a requirement on runs and faults to be judged like this.
+// judged fails the test unless a requirement on runs and faults has this outcome for this reason.
 func judged(t *testing.T, text string, rows []results.Row, faults []results.FaultRow, want check.Outcome,
 	says string) {
 	t.Helper()

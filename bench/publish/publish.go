@@ -209,14 +209,14 @@ func digest(ctx context.Context, path string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), err
 }
 
-// Limits of an archive that is unpacked. A larger one is unpacked by hand, and its folder is verified.
+// Limits of an archive. The user has to unpack a larger one by hand, and can verify the folder.
 const (
 	mostFiles  = 10_000
-	mostTimes  = 100     // the size of the unpacked archive, in sizes of the archive
-	alwaysRead = 1 << 20 // however small the archive is
+	mostTimes  = 100     // how many times as large as the archive its files may be together
+	alwaysRead = 1 << 20 // this much is unpacked from an archive of any size
 )
 
-// ErrByHand ends the errors about an archive that is larger than is unpacked here.
+// ErrByHand is the end of errors about an archive that exceeds a limit.
 var ErrByHand = errors.New("unpack it by hand, and name its folder")
 
 // Unpack unpacks the set in an archive into an empty folder. It reads SHA256SUMS first, and then unpacks the
@@ -266,7 +266,7 @@ func digests(list []byte) map[string]string {
 	return all
 }
 
-// entries calls each for the files of an archive, with their names below its only top folder.
+// entries calls each for every file of an archive, with its name below the only top folder.
 func entries(ctx context.Context, archive *os.File, each func(string, *tar.Header, io.Reader) error) error {
 	info, err := archive.Stat()
 	if err == nil {
@@ -308,7 +308,7 @@ func entries(ctx context.Context, archive *os.File, each func(string, *tar.Heade
 	}
 }
 
-// bounded reads until the context ends, and at most so many bytes.
+// A bounded reader returns an error when the context ends, or after so many bytes.
 type bounded struct {
 	ctx  context.Context
 	in   io.Reader
@@ -326,7 +326,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFrom makes a file, and the folders above it, with what is left to read.
+// writeFrom copies the rest of a reader to a new file. It makes the folders that the file needs.
 func writeFrom(path string, in io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

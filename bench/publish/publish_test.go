@@ -365,8 +365,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// An archive that is small and large unpacked, or has a file that it does not list, is refused before it
-// takes memory or disk.
+// A small archive of large files, and one with a file that it does not list, is refused before it takes
+// memory or disk space.
 func TestArchivesAreBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

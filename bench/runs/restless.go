@@ -70,8 +70,8 @@ func (s *Summary) Unled() (says string) {
 	return says
 }
 
-// TwoLed says for how long two led at once in terms of their own, if no bound on that is published; "" if
-// there is a bound, or two never led. TwoLed describes the trial in which they led longest.
+// TwoLed says for how long two nodes led at once in different terms, in the trial in which that lasted
+// longest. It returns "" if that never happened, or if a bound on it is published, which a check judges.
 func (s *Summary) TwoLed() string {
 	elector := s.Stack.Elector()
 	if elector == nil || !elector.Elector.InTerms() || elector.Elector.Overlap != nil {
@@ -85,8 +85,8 @@ func (s *Summary) TwoLed() string {
 	if most == 0 {
 		return ""
 	}
-	return fmt.Sprintf("two nodes or more led at once for %v, in terms of their own: how long they may is "+
-		"not published", time.Duration(most*float64(time.Microsecond)).Round(time.Millisecond))
+	return fmt.Sprintf("two nodes or more led at once for %v, in different terms; no bound on that is published",
+		time.Duration(most*float64(time.Microsecond)).Round(time.Millisecond))
 }
 
 // mend suggests an option that keeps the leader in place when some links are cut, if the run cut any;

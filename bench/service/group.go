@@ -33,7 +33,7 @@ type group struct {
 	clocks   *clocks            // the members' clocks, if they can be set; nil: the machine's clock
 	orders   sync.Mutex         // held while an order is carried out
 	ending   context.Context    // ends when the servers are ended on purpose
-	over     context.CancelFunc // ends it
+	over     context.CancelFunc // cancels ending
 }
 
 // An owner is a user that runs servers.
@@ -192,9 +192,9 @@ func (g *group) start(m *Member) (err error) {
 	return nil
 }
 
-// watch reports the end of a server that serves, unless an order has ended it. What clients do after that
-// shows nothing about the service. If a fault has removed the data of the server, its exit is the answer of
-// the service to that, and only SIGKILL is reported.
+// watch reports that a server has ended, unless an order was the reason: what clients do after that shows
+// nothing about the service. If a fault has removed the data of the server, the service may answer with an
+// exit, and watch reports only a SIGKILL.
 func (g *group) watch(p *proc.Process, forgot bool) {
 	<-p.Ended()
 	if f := p.Fate(); !f.Dismissed && (f.Killed || !forgot) {
@@ -202,8 +202,8 @@ func (g *group) watch(p *proc.Process, forgot bool) {
 	}
 }
 
-// lose reports why the servers are not what the run has made of them, such as a full disk, unless they are
-// being ended. Nil: the disk alone could be the reason.
+// lose reports an error that ends the run, such as a full disk, unless the servers are being ended on
+// purpose. If why is nil, it reports only a full disk.
 func (g *group) lose(why error) {
 	if why = errors.Join(g.full(), why); why == nil || g.ending.Err() != nil {
 		return
@@ -217,7 +217,7 @@ func (g *group) lose(why error) {
 // lookEvery is the time between two looks at the servers.
 const lookEvery = 200 * time.Millisecond
 
-// scarce is how many bytes a disk has left at most when it counts as full: servers write more at once.
+// scarce is how many bytes are left at most on a disk that counts as full: servers write more at once.
 const scarce = 64 << 10
 
 // full returns an error if the disk with the data of the servers is full.

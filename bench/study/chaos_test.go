@@ -263,7 +263,7 @@ func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 	}
 }
 
-// As many plans as each row has by default catch mutants that break safety.
+// The default number of plans for a row catches mutants that break safety.
 func TestCampaignsCatchUnsafeMutants(t *testing.T) {
 	for _, m := range rowtest.Unsafe(catalog.Table{}.Find) {
 		t.Run(m.Rule, func(t *testing.T) {

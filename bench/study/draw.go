@@ -195,7 +195,7 @@ func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, er
 		if long {
 			w.Hold = d.distribution("20ms")
 		}
-		if spec.Broken().Rare { // the more entries, the more often it may show
+		if spec.Broken().Rare { // it shows more often in more entries
 			o.Latency, w.Hold = d.distribution("exponential:100us"), d.distribution("100us")
 		}
 	}

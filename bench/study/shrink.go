@@ -67,8 +67,8 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	return &s.shrunk, s.err
 }
 
-// verdictOf makes a simulated run. It returns its verdict, in which a panic of a machine is a violation, and
-// its faults, each of which takes place once.
+// verdictOf makes a simulated run, and returns its verdict and the faults that took place, one for each
+// repetition. A panic of a machine is a violation.
 func verdictOf(ctx context.Context, j *bench.Job) (*check.Verdict, []chaos.Fault, error) {
 	t, err := bench.Simulate(ctx, j)
 	var p *sim.Panic

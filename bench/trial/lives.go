@@ -141,8 +141,8 @@ func (n *nodeSet) death(first cluster.Process) error {
 	}
 }
 
-// An endedError ends a trial of which a process that is no node has ended by itself, which was known at a
-// time.
+// An endedError ends a trial because a process other than a node has ended by itself. The trial knew of that
+// at the time at.
 type endedError struct {
 	error
 	at int64
@@ -151,8 +151,8 @@ type endedError struct {
 // A hostGoneError ends a trial that has lost a host.
 type hostGoneError struct{ error }
 
-// markHostsGone records that nodes have crashed which ended by themselves or with their hosts, and adds these
-// hosts to the text of err, the error that ends the trial.
+// markHostsGone records crashes: of nodes that ended by themselves, and of nodes whose hosts are gone. It
+// adds these hosts to the text of err, the error that ends the trial.
 func (n *nodeSet) markHostsGone(err error) error {
 	if err == nil {
 		return nil
@@ -314,7 +314,7 @@ func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
 // last sign of life, and has crashed: a client that died inside is not inside together with later ones.
 func (n *nodeSet) markEnded(id nodes.ID) error {
 	seen, err := n.lives[id].node.LastSeen()
-	if err == nil { // first, since an event takes the stamp of the one before it if that is later
+	if err == nil { // first: the stamps of a log never decrease, and this time has passed
 		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
 	}
 	if err == nil {

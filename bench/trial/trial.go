@@ -168,7 +168,7 @@ func (t *Trial) finish(err error) {
 	case errors.Is(err, ErrStalled):
 		t.Stall(t.now(), t.livelock)
 	case errors.As(err, &ended) && foreign.Is(t.Config):
-		// A server frees the locks of clients while it ends. What they did meanwhile does not count.
+		// A server frees locks while it ends. What clients did meanwhile does not count.
 		t.Mark(ended.at-int64(noticed), history.Interrupted)
 	case err != nil:
 		t.Mark(t.now(), history.Interrupted)
@@ -388,8 +388,8 @@ func (n *nodeSet) startAll() error {
 	return err
 }
 
-// joinLimit is how long nodes may take to become ready. A node that waits for its program has a limit for
-// that.
+// joinLimit is how long nodes may take to become ready. With foreign programs it includes the time limit for
+// their start.
 func (n *nodeSet) joinLimit() time.Duration {
 	limit := 20*time.Second + time.Duration(n.Total())*50*time.Millisecond
 	if foreign.Is(n.Config) {

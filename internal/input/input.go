@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Limits are the sizes up to which the kinds of files are read. Real files are far smaller.
+// The largest files that are read, by their kind. Real files are far smaller.
 const (
 	Limit       = 16 << 20  // files that people write, and standard input
 	RecordLimit = 256 << 20 // records of a run or a set, such as run.yaml
@@ -60,7 +60,7 @@ func open(path, hint string) (*os.File, int64, error) {
 		err = noFile(path + " is a folder: name a file")
 	case !info.Mode().IsRegular():
 		err = notRegular(path, hint)
-	case info.Size() == 0 && file.SetReadDeadline(time.Time{}) == nil: // it can block, as no file of a disk can
+	case info.Size() == 0 && file.SetReadDeadline(time.Time{}) == nil: // it may block: no file of a disk
 		err = noFile(path + " is a file of the kernel, without a size: " + hint)
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func readFile(path string, limit int64, hint string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	text := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead)) // so it need not grow
+	text := bytes.NewBuffer(make([]byte, 0, min(size, limit)+bytes.MinRead)) // it need not grow
 	return readLimited(path, file, text, limit)
 }
 

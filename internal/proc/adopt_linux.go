@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Adopt makes the orphans among the descendants of this process its children, whatever session they are in,
-// or no longer.
+// Adopt sets whether orphans among the descendants of this process become its children, also from other
+// sessions.
 func Adopt(on bool) {
 	arg := uintptr(0)
 	if on {
 		arg = 1
 	}
-	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, arg, 0, 0, 0) // no kernel that this program runs on refuses it
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, arg, 0, 0, 0) // every kernel that runs this program has it
 }
 
 // EndAdopted ends the descendants of this process, except others, and waits until they have ended.
@@ -30,7 +30,7 @@ func EndAdopted(others []int) {
 		}
 		for _, pid := range all {
 			syscall.Kill(pid, syscall.SIGKILL)
-			unix.Wait4(pid, nil, unix.WNOHANG, nil) // fails unless it is a child, which others reap
+			unix.Wait4(pid, nil, unix.WNOHANG, nil) // fails unless it is a child of this process
 		}
 	}
 }

@@ -91,7 +91,7 @@ type Fate struct {
 	Gone      bool      // its host is gone: its end is unknown, and it counts as killed
 	Heard     time.Time // if Gone: when its host was last heard of
 	Status    int       // its exit status; -1: a signal has ended it
-	Cause     string    // what of the machine ended it, in words; empty: unknown
+	Cause     string    // why the machine ended it, such as want of memory, in words; empty: unknown
 	How       string    // how it ended in words, with Cause
 	Says      string    // the text of How, and the last output of the process
 }
@@ -420,7 +420,7 @@ func readKills() (k kills) {
 	return k
 }
 
-// since returns the kills after others.
+// since returns the kills that came after an earlier count.
 func (k kills) since(before kills) kills {
 	return kills{k.own - before.own, k.known && before.known, k.machine - before.machine}
 }

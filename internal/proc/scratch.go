@@ -20,13 +20,13 @@ var (
 	scratch   = map[string]*os.File{}
 )
 
-// scratchName matches the names of such folders, with the process that made them.
+// scratchName matches the names of such folders. Its group is the number of the process that made the folder.
 var scratchName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^turnstile-[a-z]+-(\d+)-\d+$`)
 })
 
 // TempDir makes a temporary folder, with a word in its name. RemoveTemp removes it. If this process is killed
-// before, RemoveDead of a later one does.
+// before that, RemoveDead in a later process removes it.
 func TempDir(word string) (string, error) {
 	dir, err := os.MkdirTemp("", fmt.Sprintf("turnstile-%s-%d-", word, os.Getpid()))
 	if err != nil {
@@ -36,7 +36,7 @@ func TempDir(word string) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
-	unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) // without locks the number of the process has to do
+	unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) // without locks, the process number tells
 	scratchMu.Lock()
 	defer scratchMu.Unlock()
 	scratch[dir] = lock

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The temporary folder of a process that was killed is removed by a later one, and no other folder is.
+// A later process removes the temporary folder of a process that was killed, and no other folder.
 func TestTemporaryFoldersOfTheDead(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	cmd := exec.Command(os.Args[0], playing, "temporary")

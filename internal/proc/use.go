@@ -34,8 +34,8 @@ func (p *Process) PeakResidentKB() (int64, bool) {
 	return kb, err == nil
 }
 
-// Waited returns how long the process and its descendants have waited for a processor since they began: of
-// each the thread that has waited longest. Without /proc it is 0.
+// Waited returns how long the process and its descendants have waited for processors since they began,
+// together. For each process, the thread that has waited longest counts. Without /proc it is 0.
 func (p *Process) Waited() (sum time.Duration) {
 	for _, pid := range append(Descendants(p.Pid()), p.Pid()) {
 		var most time.Duration
@@ -51,7 +51,7 @@ func (p *Process) Waited() (sum time.Duration) {
 	return sum
 }
 
-// LongestStart is how many times its limit a process may take that waits for processors: see Late.
+// LongestStart is how many times its time limit a process may take if it waits for processors: see Late.
 const LongestStart = 10
 
 // Late returns a channel that is closed once the process, which has just been started, has had a limit of

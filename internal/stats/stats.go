@@ -27,8 +27,8 @@ type Estimate struct {
 func (e Estimate) Bounded() bool { return !math.IsInf(e.Low, 0) && !math.IsInf(e.High, 0) }
 
 // Median returns the median of a sample, which must not be empty. Its interval reaches from the k-th least to
-// the k-th greatest value, for the greatest k by which it contains the true
-// median with a probability of at least 1 - Level; it takes at least six values.
+// the k-th greatest value. k is the greatest number for which the interval contains the true median with a
+// probability of at least 1 - Level. At least six values are needed.
 func Median(x []float64) Estimate {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)

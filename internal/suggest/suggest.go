@@ -82,7 +82,7 @@ func (l List) distance(word, name string) int {
 	return least
 }
 
-// bounded returns the beginning of a word that is longer than any name, since distances of long words take
+// bounded cuts off a word that is longer than any name, since computing the distances of long words takes
 // long.
 func bounded(word string) string { return word[:min(len(word), 100)] }
 

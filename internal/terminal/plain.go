@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns text with its control characters as \x1b or \u202e, except ends of lines and tabs. Text
-// from outside, such as what a program has printed, then changes nothing on a terminal but what it adds.
+// Printable returns text with its control characters as \x1b or \u202e, except ends of lines and tabs. Then
+// text from outside, such as the output of a program, can only add characters to a terminal.
 func Printable(text string) string {
 	if !strings.ContainsFunc(text, unprintable) {
 		return text
@@ -32,8 +32,8 @@ func unprintable(r rune) bool {
 	return r == utf8.RuneError || r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
 }
 
-// printable returns how a character is printed. Escapes from \u007f on are also right within JSON, which has
-// such characters as they are.
+// printable returns how a character is printed. Escapes from \u007f on are also valid JSON, which does not
+// escape such characters.
 func printable(r rune, text string) string {
 	switch {
 	case r == utf8.RuneError && len(text) == 1:
@@ -60,7 +60,7 @@ type Plain struct {
 // Unwrap returns the underlying writer.
 func (p *Plain) Unwrap() io.Writer { return p.To }
 
-// Raw returns the writer below a Plain, for what moves the cursor on purpose.
+// Raw returns the writer below a Plain, to which control sequences that move the cursor can be written.
 func Raw(w io.Writer) io.Writer {
 	if p, is := w.(*Plain); is {
 		return p.To
@@ -94,7 +94,7 @@ func (p *Plain) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Flush writes what waits for its end, which does not come.
+// Flush writes an incomplete character or colour that waits for its end.
 func (p *Plain) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -433,8 +433,8 @@ func (e *elected) shouldLead(at int64) nodes.ID {
 }
 
 // givesUp returns the node that came to follow a leader and gave it up most often in a stretch, and how many
-// times. After trouble, nodes may still learn of the silence meanwhile: until the algorithm has recovered, it
-// does not count what they give up.
+// times. Until the algorithm has had time to recover from earlier trouble, giving up does not count: nodes
+// may notice only now that the leader was silent.
 func (e *elected) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times int) {
 	since := calm.From
 	if since > e.leaders.Begun {

@@ -142,9 +142,8 @@ const jumped = "the clock of a host jumped, or was not measured: times of its no
 const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing
 
 // lateProcesses says how late processes were, if that may explain a violation: they were late for as long as
-// it lasted (see Finding.Lasts). A violation without a length is explained if a process was so late that the
-// timeouts of the algorithm, which cover the delays of the run, no longer did: it counts from the beginning
-// of the run, after all processes have started. Else it returns "".
+// it lasted (see Finding.Lasts). If the length is not known, they were later than the timeouts of the
+// algorithm allow for at any time after the run began, when all processes had started. Else it returns "".
 func (e *evidence) lateProcesses(f *Finding) string {
 	if !e.Measured {
 		return ""

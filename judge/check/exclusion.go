@@ -48,7 +48,7 @@ func exclusion(e *evidence) Finding {
 		default:
 			least := r.Overlaps.Least(e.outside)
 			first := &least.What
-			all := "" // the pair may be inside together for a small part of the time of all overlaps
+			all := "" // in all, clients may be inside together for much longer than this pair
 			if r.Overlap > first.To-first.From {
 				all = fmt.Sprintf(", for %v in all", time.Duration(r.Overlap).Round(time.Microsecond))
 			}

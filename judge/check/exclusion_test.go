@@ -101,7 +101,8 @@ func TestFencesDecide(t *testing.T) {
 	}
 }
 
-// One client stands still inside while others enter and leave: the total says how long, and no pair does.
+// One client stands still inside while others enter and leave: the finding says for how long in all, which is
+// longer than any pair was inside together.
 func TestOverlapsSayTheirTotal(t *testing.T) {
 	run := leasing(func(w *world) {
 		w.under(0, 2)

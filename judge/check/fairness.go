@@ -20,7 +20,7 @@ type Promise struct {
 	Bypass int           // entries of others allowed after a request is known to all that must see it
 	Times  int           // a run breaks the promise with more than Times*Bypass such entries
 	Known  time.Duration // how long messages take to make a request known
-	Slack  time.Duration // how much longer they may take without a trace in the history of real processes
+	Slack  time.Duration // how much longer they may take in real runs before the history has a Lagged event
 	Chance bool          // the next client to enter is random: see row.Exclusion
 }
 
@@ -293,7 +293,7 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 	}
 	open := span{w.Asked, w.over(), int64(e.Grace), nil}
 	known, late := w.Asked+int64(e.Promise.Known+e.Promise.Slack), e.sections.LateIn(w.Asked, w.over())
-	inTime := float64(w.over()-known-int64(late)) / float64(w.over()-known) // its share without anybody late
+	inTime := float64(w.over()-known-int64(late)) / float64(w.over()-known) // share of the time without lateness
 	switch {
 	case late > 0 && float64(w.times)*max(0, inTime) <= float64(e.Promise.tolerated()):
 		return inconclusive("%s, but meanwhile processes were late by %v: they waited for processors", says,

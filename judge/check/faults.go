@@ -116,8 +116,8 @@ func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 	return ""
 }
 
-// misses returns why each planned fault that hit nothing did so. A repeated fault has hit something if it did
-// once.
+// misses says why planned faults hit nothing. A repeated fault has hit something if one of its repetitions
+// did.
 func (e *evidence) misses() (all []string) {
 	why := make([]string, len(e.Faults)) // by planned fault; empty: it hit something
 	for i := range e.Faults {
@@ -185,7 +185,8 @@ func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	return says
 }
 
-// hitAt says when a fault hit its first message, in the time in which faults are planned, or returns "".
+// hitAt says when a fault hit its first message, counted like the times of plans from the beginning of the
+// measurement, or returns "".
 func (e *evidence) hitAt(f *section.Fault) string {
 	measuring := e.sections.Marks[history.Measuring]
 	if f.HitAt == 0 || !measuring.Seen {
@@ -281,7 +282,8 @@ type gaps struct {
 	longest []gap // by fault, in the order of section.Fold.Faults
 }
 
-// A gap is a stretch of time without an entry. At its begin clients may be inside, up to the time left.
+// A gap is a stretch of time without an entry. Clients that entered before it may be inside until the time
+// left.
 type gap struct{ from, to, left int64 }
 
 func (g gap) length() int64 { return g.to - g.from }
@@ -374,15 +376,15 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 	return later(later(takes, int64(e.Grace)), hops*leaves), true
 }
 
-// usual returns how long twenty entries took before a fault, which two clients at least had entered.
+// usual returns how long twenty entries took before a fault. There must have been at least two entries.
 func (e *evidence) usual(f *section.Fault) int64 {
 	return enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
 }
 
-// overdue returns for how long nobody entered or was inside while a fault lasted, if that broke a promise: a
-// client waited for longer than within allows. 0: no promise was broken.
+// overdue returns for how long nobody entered or was inside while a fault lasted, if a client waited for
+// longer than the algorithm promises. 0: no promise was broken.
 func (e *evidence) overdue(f *section.Fault) int64 {
-	// Nodes that are cut off or stand still do not count as crashed everywhere, and may be whom all wait for.
+	// Not every algorithm treats nodes that are cut off or stand still as crashed: all may wait for them.
 	asked := e.asked(f)
 	waited := len(f.Servers) == 0 && (asked.Cuts || asked.Stops)
 	if asked.Freezes || waited || e.missedBy(asked, f) != "" || e.Problem.around == nil {
@@ -397,7 +399,8 @@ func (e *evidence) overdue(f *section.Fault) int64 {
 	return g.empty()
 }
 
-// within returns within what time somebody enters while a fault lasts, as the algorithm or service promises.
+// within returns the time within which somebody enters while a fault lasts, by the promise of the algorithm
+// or service.
 func (e *evidence) within(f *section.Fault, g gap) (time int64, promised bool) {
 	time, promised = e.takes(f)
 	if e.Timed && e.Grace == 0 { // it waits for random times, and promises no time to recover

@@ -120,7 +120,7 @@ func TestFaultsThatShowNothing(t *testing.T) {
 	}
 }
 
-// A repeated fault has hit if it did once. Other faults count by themselves.
+// A repeated fault has hit something if one of its repetitions did. Each other fault counts by itself.
 func TestARepeatedFaultHitsOnce(t *testing.T) {
 	kill := Fault{Text: "kill 1", Breaks: nodes.NoCrash}
 	again, other := kill, kill

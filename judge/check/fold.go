@@ -239,7 +239,8 @@ func (f *Fold) Verdict() Verdict {
 		v.Findings = append(v.Findings, f.finding(&f.Problem.checks[i]))
 	}
 	if f.saw(history.Panicked) {
-		v.Findings = append(v.Findings, f.finding(&check{name: "panic", own: true, about: aboutSafety, judge: panicked}))
+		own := check{name: "panic", own: true, about: aboutSafety, judge: panicked}
+		v.Findings = append(v.Findings, f.finding(&own))
 	}
 	worst := v.Worst()
 	v.Outcome, v.Reason, v.OutsideModel = worst.Outcome, worst.Says, worst.OutsideModel

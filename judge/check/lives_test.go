@@ -426,8 +426,8 @@ func lower(events []history.Event) []history.Event {
 	return events
 }
 
-// The end of a run that is interrupted ends its processes one after another: a service frees the lock of a
-// client that dies inside, and lets in the next. That is no violation.
+// When a run is interrupted, its processes end one after another: the service frees the lock of a client that
+// ends inside, and lets in the next. That is no violation.
 func TestNothingAfterAnInterruptionIsAViolation(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		w := measuring()

@@ -13,9 +13,9 @@ func restsOnMajority(e *evidence) bool {
 	return e.Leads.Follow == row.MajorityReached || e.Live&nodes.Majority != 0
 }
 
-// majority: no node comes to lead while it can reach no majority, in a term that began since. In another term
-// two leaders do no harm where a resource compares terms; but a node that is elected by fewer nodes than
-// promised may as well be elected in a term that another has.
+// majority: no node comes to lead while it can reach no majority, in a term that began since. Terms do not
+// make that harmless: a node that is elected by fewer nodes than promised may also be elected in a term that
+// has another leader.
 func majority(e *evidence) Finding {
 	if !e.Bounded {
 		return notJudged("messages may take any time, so a node may be elected by votes of long ago")

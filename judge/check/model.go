@@ -63,8 +63,8 @@ func (m *model) slack(from, to int64, steps int, of ...nodes.ID) time.Duration {
 	return m.sections.LateIn(from, to, of...) + time.Duration(steps)*m.sections.Usual() + m.Slack
 }
 
-// covered reports whether the timeouts of the algorithm cover a time by which a process was late. Unknown
-// timeouts cover a small part of the time to recover, in which several of them run out.
+// covered reports whether the timeouts of the algorithm allow for a process that was so late. If the timeouts
+// are not known, they are taken to be a small part of the time to recover, which lasts for several of them.
 func (m *model) covered(late time.Duration) bool {
 	if m.Covers != nil {
 		return m.Covers(late)
@@ -147,9 +147,9 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 }
 
 // acts returns from when to when a fault acts, and for how long it may have consequences after that. A fault
-// of messages acts from its first hit on, which the history has to the microsecond. A fault of one message acts
-// until that arrives or is lost; a permanent fault acts only when it begins, unless servers stay down; all
-// others act until they are healed.
+// of messages acts from its first hit on; the history has that to the microsecond. A fault of one message
+// acts until that arrives or is lost; a permanent fault acts only when it begins, unless servers stay down;
+// all others act until they are healed.
 func (m *model) acts(asked *Fault, f *section.Fault) (from, to int64, leaves time.Duration) {
 	from = max(f.From, f.HitAt-int64(time.Microsecond)-m.sections.StampError())
 	to, leaves = f.To, asked.Leaves

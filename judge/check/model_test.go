@@ -115,8 +115,8 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 	}
 }
 
-// A fault of messages acts from its first hit, which is known to the microsecond, until the last message that it
-// hit has come.
+// A fault of messages acts from its first hit, known to the microsecond, until the last message that it hit
+// has come.
 func TestFaultsActWhileMessagesAreLate(t *testing.T) {
 	one, many := delay, delay
 	one.ForGood, one.Leaves, many.Leaves = true, 100, chance.Longest

@@ -411,7 +411,7 @@ func TestWhatHappensToOneClientIsNoExcuseOfOthers(t *testing.T) {
 			}
 		}
 	}
-	w := newWorld(2) // it is over when they ask
+	w := newWorld(2) // the fault is over when they ask
 	w.through(stops(1), 0)
 	w.mark(history.Measuring)
 	w.Safe, w.Grace, w.Apart = nodes.NoPause, graceOfWorld, true

@@ -16,7 +16,8 @@ import (
 // few is how many lines of one sort a witness has at most.
 const few = 20
 
-// progress: every request is served, and while a fault lasts that breaks no assumption, in time.
+// progress: every request is served; while a fault lasts that breaks no assumption, requests are served in
+// time.
 func progress(e *evidence) Finding {
 	f := allServed(e)
 	if late := servedLate(e); f.Outcome != Violated && late.Outcome == Violated {

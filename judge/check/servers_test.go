@@ -65,7 +65,7 @@ func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
 }
 
 // If most servers are up and nobody enters for longer than the whole grace of a service, it breaks its
-// promise of progress. A shorter silence is only told.
+// promise of progress. The verdict only mentions a shorter silence.
 func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 	const one, most = nodes.ServersUp, nodes.ServersUp | nodes.ServerMajority
 	for _, test := range []struct {

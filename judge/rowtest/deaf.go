@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Deaf says which inputs the machines of a mutant ignore, or misread.
+// A Deaf says which inputs the machines of a mutant ignore or misread.
 type Deaf struct {
 	Message                 string // kind of messages that they ignore
 	Suspects, Trusts, Saved bool   // they ignore suspicions, their end, or their saved state

@@ -22,12 +22,12 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// An Assembler makes the stack in which a row runs: beside its detector or, if it is one, beside an
-// algorithm.
+// An Assembler makes the stack in which a row runs. If the row is a detector, it runs beside an algorithm;
+// other rows run beside their detectors.
 type Assembler func(of *row.Row, c nodes.Config) *row.Stack
 
-// Options demands that every value of every option of the rows is told apart by what the option states in
-// nodes.Option.Shows, and that the statement holds.
+// Options demands that a figure in nodes.Option.Shows tells every value of every option of the rows apart,
+// and that the figure holds.
 func Options(t *testing.T, table []*row.Row, stack Assembler) {
 	for _, of := range table {
 		for i := range of.Options {
@@ -41,7 +41,7 @@ func Options(t *testing.T, table []*row.Row, stack Assembler) {
 				for _, wrong := range Wrong(t, of, o, stack) {
 					t.Error(wrong)
 				}
-				for rule, to := range confused(o) {
+				for rule, to := range mixUps(o) {
 					if len(Wrong(t, taking(of, o.Name, to), o, stack)) == 0 {
 						t.Errorf("nothing shows that %s", rule)
 					}
@@ -51,7 +51,7 @@ func Options(t *testing.T, table []*row.Row, stack Assembler) {
 	}
 }
 
-// untold returns the values of an option that no statement tells apart.
+// untold returns the values of an option that no figure tells apart.
 func untold(o *nodes.Option) (values []string) {
 	told := map[string]bool{}
 	for _, s := range o.Shows {
@@ -65,9 +65,9 @@ func untold(o *nodes.Option) (values []string) {
 	return slices.DeleteFunc(slices.Clone(o.Values), func(value string) bool { return told[value] })
 }
 
-// confused returns how the values of an option may be confused: all are taken for the default, one is, or two
-// are taken for each other.
-func confused(o *nodes.Option) map[string]func(value string) string {
+// mixUps returns the ways to confuse the values of an option: a machine takes every value for the default,
+// one value for the default, or two values for each other.
+func mixUps(o *nodes.Option) map[string]func(value string) string {
 	all := map[string]func(string) string{
 		"the option does nothing": func(string) string { return o.Default },
 	}
@@ -92,7 +92,7 @@ func confused(o *nodes.Option) map[string]func(value string) string {
 	return all
 }
 
-// taking returns a copy of a row whose machines take the value of an option for another one.
+// taking returns a copy of a row whose machines take one value of an option for another.
 func taking(of *row.Row, option string, to func(value string) string) *row.Row {
 	r := *of
 	changed := func(c nodes.Config) nodes.Config {
@@ -386,8 +386,8 @@ func (r *runOf) overlaps() (count float64) {
 	return count
 }
 
-// order returns which share of entries was in the order of a key. Only requests count that all knew of when
-// the client before left.
+// order returns the share of entries that were in the order of a key. A request counts only if all nodes knew
+// of it when the client before left.
 func (r *runOf) order(key string) (share float64, known bool) {
 	const slack = int64(3 * time.Millisecond) // longer than messages take
 	asked, left, entered := map[nodes.ID]int64{}, map[nodes.ID]int64{}, map[nodes.ID]int64{}

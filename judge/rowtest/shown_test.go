@@ -7,7 +7,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A value that no statement tells apart is found, and so is an option of any other form with fewer than two.
+// The test finds a value that no figure tells apart, and an option without listed values that has fewer than
+// two figures.
 func TestValuesWithoutStatementsAreFound(t *testing.T) {
 	words := nodes.Option{Values: []string{"a", "b", "c"}, Default: "a"}
 	length := nodes.Option{Default: "1s"}

@@ -149,8 +149,8 @@ func (f *Fold) suspect(e *history.Event) {
 	f.err(e)
 }
 
-// stoodStill reports whether a process stands still at a time or went on so shortly before that others may
-// still miss what it did not send: no longer ago than it had stood still.
+// stoodStill reports whether a process stands still at a time, or went on shortly before: no longer ago than
+// it had stood still. Until then others may miss what it did not send.
 func (f *Fold) stoodStill(process uint32, at int64) bool {
 	for _, p := range slices.Backward(f.Pauses) {
 		if p.Process == process {

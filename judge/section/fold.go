@@ -19,8 +19,8 @@ type Fold struct {
 	Demands bool          // resources demand fence numbers
 	Asked   bool          // clients ask a process, which lets them in some time before their stamps
 	Work    workload.Work // the work that clients do inside
-	// Touches reports whether a fault hits a client, where clients meet at a service alone, so that nothing
-	// that happens to one is the fault of another; nil: clients depend on each other.
+	// Touches reports whether a fault hits a client, in a run whose clients use a service and do not depend on
+	// each other; nil: clients depend on each other.
 	Touches func(fault *Fault, id nodes.ID) bool
 	// Slows reports whether a fault makes timers or messages of a node late; nil: no fault does.
 	Slows func(fault *Fault, id nodes.ID) bool
@@ -134,8 +134,8 @@ func (f *Fold) add(e *history.Event) {
 	}
 }
 
-// counted only counts an event of a client: the run was interrupted, and its processes are ended one after
-// another, with clients inside whose locks a service then frees.
+// counted counts an event of a client after the run was interrupted. Then processes end one after another,
+// and a service frees the locks of clients that were inside, so such events violate nothing.
 func (f *Fold) counted(e *history.Event, c *Client) {
 	switch e.Kind {
 	case history.Requested:

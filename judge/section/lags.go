@@ -122,8 +122,8 @@ func (f *Fold) Lags() iter.Seq[history.Lag] {
 	}
 }
 
-// Longest returns for how long a process was late at most, in one go that touches the time between two times,
-// though no fault of the run slowed it down.
+// Longest returns the length of the longest lag that overlaps the time between two times, though no fault of
+// the run slowed the process down.
 func (f *Fold) Longest(from, to int64) (longest time.Duration) {
 	for _, all := range f.lags.of {
 		for _, lag := range all {
@@ -166,5 +166,5 @@ func (f *Fold) spared(until int64, sections ...*Section) bool {
 	return true
 }
 
-// Timers returns how many timers ran out how late, without the ones that faults of the run made late.
+// Timers counts timers by lateness, without the ones that faults of the run made late.
 func (f *Fold) Timers() *history.Lateness { return &f.lags.timers }

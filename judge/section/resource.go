@@ -26,8 +26,8 @@ type Resource struct {
 	First             *Overlap // the earliest certain overlap
 	Overlaps          Moments[Overlap]
 	UncertainOverlaps uint64 // sections that overlapped another as they ended, though not certainly
-	// Unordered counts sections that came after one of another client by their order only: both together lasted
-	// no longer than stamps may err, so they may have been inside together.
+	// Unordered counts sections that only the order of the events puts after a section of another client: both
+	// together lasted no longer than stamps may err, so the two may have been inside together.
 	Unordered uint64
 	// Closest is the longest overlap, certain or not; negative: minus the shortest gap between two sections.
 	Closest int64

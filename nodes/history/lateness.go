@@ -8,14 +8,14 @@ import (
 	"turnstile/nodes"
 )
 
-// LateFrom is how late a process must handle a timer or a message for a Lagged event to record it. Anything
-// less is counted alone, and a check must allow for it. On two processors with a load average of 14, 99 of
+// LateFrom is how late a process must handle a timer or a message for a Lagged event to record it. Shorter
+// lateness is only counted, and checks must allow for it. On two processors with a load average of 14, 99 of
 // 100 timers of a run with five nodes were less than 0.3 ms late, and such events came two or three times a
 // second.
 const LateFrom = 5 * time.Millisecond
 
-// A Lag is a time in which a process was late: something was due at From, a timer that was to run out or a
-// message that was sent, and at To it had handled all of that. Zero times are the run's zero.
+// A Lag is a time in which a process was late: at From a timer was due or a message was sent, and at To the
+// process had handled all that was due. Times count from the run's zero.
 type Lag struct {
 	From, To int64
 	// Sender sent all messages that were late; nodes.None: only timers were late, or messages of several nodes.

@@ -8,7 +8,8 @@ import (
 	"turnstile/nodes"
 )
 
-// Timers and messages that are late by little are counted; the others are joined to lags that have an event.
+// Timers and messages that are a little late are counted; those that are later are joined to lags, which have
+// events.
 func TestLagsHaveEvents(t *testing.T) {
 	const ms = int64(1e6)
 	var got []Lag

@@ -64,8 +64,8 @@ func (h *host) openBridge() (err error) {
 // µs for a program in Python, so that a program costs a two-thousandth of a processor.
 const measureEvery = 100 * time.Millisecond
 
-// measure records, until the node ends, for how long the program waits for processors: its lines may be as
-// late.
+// measure records, until the node ends, how long the program waits for processors: its lines may be late by
+// that.
 func (b *bridge) measure() {
 	h, before, looked := b.host, b.child.process.Waited(), time.Now()
 	for {
@@ -86,8 +86,8 @@ func (b *bridge) measure() {
 	}
 }
 
-// lagOf returns the lag of a program whose processes, together, waited for processors for a time since a look
-// that was so long ago. Several may have waited at once, but the program was not late before that look.
+// lagOf returns the lag of a program. waited is how long its processes waited for processors together since
+// the latest look, and ago how long ago that was: several processes may have waited at once.
 func lagOf(waited, ago time.Duration, now int64) history.Lag {
 	return history.Lag{From: now - int64(min(waited, ago)), To: now, Sender: nodes.None}
 }

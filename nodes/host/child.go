@@ -22,7 +22,7 @@ import (
 
 // The limits of foreign programs.
 const (
-	initLimit   = 10 * time.Second // time limit for the answer to init, without waits for processors
+	initLimit   = 10 * time.Second // time limit for the answer to init; waits for processors do not count
 	closeLimit  = 500 * time.Millisecond
 	lookEvery   = 100 * time.Millisecond // pause between looks at whether the program reads its input
 	hungLooks   = 20                     // looks in a row without a read, after which the program counts as hung
@@ -93,7 +93,7 @@ func startChild(command, pass string, init foreign.Init, apart bool, wake func()
 }
 
 // environment returns the variables of this process that a program gets: what it needs to run, and each that
-// pass names. Credentials of the user are not for it.
+// pass names. It does not get credentials of the user.
 func environment(pass string) []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -259,8 +259,8 @@ func (c *child) write() {
 	}
 }
 
-// look finds a program that stands still: a signal has stopped it alone, or it hangs: it reads nothing though
-// input waits. It counts looks, not time: if the node is paused, so is the program.
+// look finds a program that a signal has stopped alone, or that hangs: it reads nothing though input waits.
+// It counts looks, not time, since the program is paused with its node.
 func (c *child) look() {
 	read, same, still := uint64(0), 0, 0
 	for {

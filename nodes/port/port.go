@@ -124,7 +124,7 @@ type Lost struct {
 	Last    time.Duration `json:"last"`
 }
 
-// And adds other lost answers.
+// And returns the sum of two counts of lost answers.
 func (l Lost) And(o Lost) Lost {
 	switch {
 	case l.Answers == 0:
@@ -141,8 +141,9 @@ type FaultEvent struct {
 	Number int  // number of the fault, from 1
 	Healed bool // it is the end of the fault; otherwise the beginning
 	Hits   uint64
-	// Set for the end only: when the fault hit its first message, and when what it has hit is over: its last
-	// message arrives, or was lost, or a client that has lost an answer should be connected again; 0: unknown.
+	// Set for the end only; 0: unknown. HitAt is when the fault hit its first message. Until is when the last
+	// message that it hit arrives or was lost, or when a client that has lost an answer should be connected
+	// again.
 	HitAt, Until int64
 
 	// Set for the beginning only.

@@ -99,7 +99,7 @@ type Flaw struct {
 	Times int // how many such faults the flaw takes; 0: one
 	// Alone says that the flaw shows even if requests come one at a time.
 	Alone bool
-	Rare  bool // fewer than a third of random plans show the flaw; campaigns draw more entries for it
+	Rare  bool // fewer than a third of random plans show the flaw; plans of campaigns for it have more entries
 }
 
 // Broken returns the flaw of the algorithm; the zero Flaw if none is known.

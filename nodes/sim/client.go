@@ -198,8 +198,8 @@ func (w *world) unissued(id nodes.ID, r int32) {
 	}
 }
 
-// LeastCycle is how long a client takes at least from a request until it leaves, about as long as in a
-// process: otherwise time would not pass while one with a hold of 0 enters again and again without a message.
+// LeastCycle is the least time from a request of a client until it leaves, about as long as in a process.
+// Without it, time would not pass while a client with a hold of 0 enters again and again without a message.
 const LeastCycle = time.Microsecond
 
 // enter begins a critical section, and plans its end.

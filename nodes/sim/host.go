@@ -60,7 +60,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 		p.Bytes = len(w.buffer)
 	}
 	arrivals, reordered := w.links.Take(p)
-	if w.FaultDriver != nil && w.FaultDriver.Next() <= w.now { // the packet was the last that a fault hits
+	if w.FaultDriver != nil && w.FaultDriver.Next() <= w.now { // a fault may have hit its last packet
 		w.planFault()
 	}
 	switch {

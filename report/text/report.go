@@ -212,8 +212,8 @@ func (p *Report) passedOver(s *runs.Summary) {
 	}
 }
 
-// missed says for how long nobody entered during faults of servers, and warns of faults that hit nothing: the
-// run shows nothing about such faults.
+// missed says for how long nobody entered during faults of servers. It warns of faults that hit nothing,
+// since the run shows nothing about them.
 func (p *Report) missed(s *runs.Summary) {
 	const most = 5
 	for i := range s.Verdicts {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pseudoTerminal returns both ends of a terminal with some columns: what is printed to one is read from the
-// other.
+// pseudoTerminal returns both ends of a terminal with some columns: text that is printed to one can be read
+// from the other.
 func pseudoTerminal(t *testing.T, columns uint16) (read, print *os.File) {
 	t.Helper()
 	read, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

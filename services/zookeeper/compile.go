@@ -24,9 +24,9 @@ import (
 //go:embed Clients.java
 var common []byte
 
-// compiled returns a folder with the classes of a Java program. The program is compiled the first time, and
-// again if its source, the compiler or a jar is another: that takes seconds, and a run has many clients. Those
-// who need it at the same time wait for one of them.
+// compiled returns a folder with the classes of a Java program. It compiles the program the first time, and
+// again if the source, the compiler or a jar has changed: that takes seconds, and a run has many clients. If
+// several clients begin at once, one compiles and the others wait.
 func compiled(ctx context.Context, name string, source []byte) (dir string, err error) {
 	javac, err := compiler()
 	if err != nil {

@@ -310,7 +310,8 @@ func curatorClient(t *testing.T, servers []string, words ...string) *curatorLock
 	return l.(*curatorLock)
 }
 
-// The client in Java is compiled once, whoever needs it first. Only this user can write to what is compiled.
+// The client in Java is compiled once, by the first process that needs it. Only this user can write to the
+// compiled classes.
 func TestCompiledOnce(t *testing.T) {
 	if err := needsCurator(); err != nil {
 		t.Skipf("NOTHING IS COMPILED: %v", err)
