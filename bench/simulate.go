@@ -3,13 +3,13 @@ package bench
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/internal/pattern"
 	"turnstile/judge/check"
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
@@ -117,7 +117,7 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 }
 
 // frame matches the file and line in a stack trace.
-var frame = regexp.MustCompile(`(?m)^\t(\S+\.go:\d+)`)
+var frame = pattern.Of(`(?m)^\t(\S+\.go:\d+)`)
 
 // goroutine returns the name of the calling goroutine as stack traces print it, such as "goroutine 7".
 func goroutine() string {
@@ -135,7 +135,7 @@ func inHandler(simulates string) string {
 			continue
 		}
 		handler := ""
-		for _, place := range frame.FindAllStringSubmatch(stack, -1) { // innermost call first
+		for _, place := range frame().FindAllStringSubmatch(stack, -1) { // innermost call first
 			if strings.Contains(place[1], "/nodes/node.go:") {
 				return handler // this frame has called the handler
 			}

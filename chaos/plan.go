@@ -6,17 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes/row"
@@ -39,23 +37,20 @@ type Plan struct {
 //go:embed plans/*.yaml
 var ours embed.FS
 
-// Plans returns the built-in plans, sorted by name.
-func Plans() (all []*Plan) {
-	files, err := fs.Glob(ours, "plans/*.yaml")
-	for _, file := range files {
-		name := strings.TrimSuffix(strings.TrimPrefix(file, "plans/"), ".yaml")
-		text, failed := ours.ReadFile(file)
-		p, wrong := ReadPlan(name, text)
-		if err = errors.Join(err, failed, wrong); err != nil {
-			break
-		}
-		all = append(all, p)
-	}
+// PlanNames returns the names of the built-in plans, sorted, without reading the plans.
+func PlanNames() (names []string) {
+	files, err := ours.ReadDir("plans")
 	if err != nil {
-		panic(err) // a bug: tests read all built-in plans
+		panic(err) // the folder is embedded in the program
 	}
-	return all
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(file.Name(), ".yaml"))
+	}
+	return names
 }
+
+// Plans returns the built-in plans, sorted by name.
+func Plans() []*Plan { return plansNamed(PlanNames()) }
 
 // Prefixes of the names of plans that are drawn by a seed.
 const (
@@ -90,20 +85,15 @@ func FindPlan(name string, s *Scene) (p *Plan, ours bool, err error) {
 	if p, drawn, err := drawnPlan(name, s); drawn {
 		return p, true, err
 	}
-	all := Plans()
-	isNamed := func(p *Plan) bool { return p.Name == strings.TrimSuffix(name, ".yaml") }
-	if i := slices.IndexFunc(all, isNamed); i >= 0 {
-		return all[i], true, nil
+	if name = strings.TrimSuffix(name, ".yaml"); slices.Contains(PlanNames(), name) {
+		return plansNamed([]string{name})[0], true, nil
 	}
 	return nil, false, nil
 }
 
 // HintAtPlan returns the end of an error about an unknown plan: the nearest name, or all names.
 func HintAtPlan(name string) string {
-	known := suggest.List{By: "plans"}
-	for _, p := range Plans() {
-		known.Names = append(known.Names, p.Name)
-	}
+	known := suggest.List{By: "plans", Names: PlanNames()}
 	return known.Hint(name)
 }
 
@@ -163,7 +153,7 @@ func (p *Plan) noteLines() error {
 }
 
 // newKey matches where the next key of a fault begins, in one line.
-var newKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,\s*([a-z-]+:(\s|$))`) })
+var newKey = pattern.Of(`,\s*([a-z-]+:(\s|$))`)
 
 // ParseFault reads a fault in one line, with the keys that plans have: kill: 2, at: 1s.
 func ParseFault(text string) (f Fault, err error) {
@@ -184,7 +174,7 @@ func ParseFault(text string) (f Fault, err error) {
 }
 
 // ofLine matches the line number that an error of YAML begins with.
-var ofLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(yaml: )?line \d+: `) })
+var ofLine = pattern.Of(`^(yaml: )?line \d+: `)
 
 // noteLines notes the lines of the keys of the fault.
 func (f *Fault) noteLines(item *yaml.Node) {
@@ -264,11 +254,15 @@ func (p *Plan) Kinds() (excludes, elects bool) {
 	return slices.Contains(scenarios, p.Name), slices.Contains(elections, p.Name)
 }
 
-// plansNamed returns built-in plans by their names.
+// plansNamed reads built-in plans by their names.
 func plansNamed(names []string) (all []*Plan) {
-	plans := Plans()
 	for _, name := range names {
-		all = append(all, plans[slices.IndexFunc(plans, func(p *Plan) bool { return p.Name == name })])
+		text, err := ours.ReadFile("plans/" + name + ".yaml")
+		p, wrong := ReadPlan(name, text)
+		if err = cmp.Or(err, wrong); err != nil {
+			panic(err) // a bug: tests read all built-in plans
+		}
+		all = append(all, p)
 	}
 	return all
 }

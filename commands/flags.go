@@ -3,13 +3,13 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 )
 
@@ -104,7 +104,7 @@ func allBelow(cmd *cobra.Command) []*cobra.Command {
 // the flag.
 func valueError(where string, f *pflag.Flag, value string, cause error) error {
 	if f.Value.Type() == "duration" {
-		if lengthOfTime.MatchString(value) { // the value is a length of time that overflows
+		if lengthOfTime().MatchString(value) { // the value is a length of time that overflows
 			return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
 		}
 		if err := suggest.Unit(value, "s"); err != nil {
@@ -125,7 +125,7 @@ func valueError(where string, f *pflag.Flag, value string, cause error) error {
 }
 
 // lengthOfTime matches the syntax of time.ParseDuration, also if the time overflows.
-var lengthOfTime = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*(h|m|s|ms|us|µs|ns))+$`)
+var lengthOfTime = pattern.Of(`^[+-]?([0-9]+\.?[0-9]*(h|m|s|ms|us|µs|ns))+$`)
 
 func flagNames(flags *pflag.FlagSet) []string {
 	var names []string

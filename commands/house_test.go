@@ -51,6 +51,7 @@ func TestHouseRules(t *testing.T) {
 			}
 		}
 		checkImports(t, path, file)
+		checkPatterns(t, path, file)
 		return nil
 	})
 	if err != nil {
@@ -83,6 +84,27 @@ func checkImports(t *testing.T, path string, file *ast.File) {
 		}
 		return true
 	})
+}
+
+// checkPatterns wants regular expressions to be compiled when they are used, not whenever a program starts.
+func checkPatterns(t *testing.T, path string, file *ast.File) {
+	services := strings.HasPrefix(filepath.ToSlash(path), "../services/")
+	if services || strings.HasSuffix(path, "_test.go") || file.Name.Name == "main" {
+		return
+	}
+	for _, decl := range file.Decls {
+		vars, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(vars, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
+				t.Errorf("%s compiles a regular expression at each start: write pattern.Of", path)
+			}
+			_, later := n.(*ast.FuncLit)
+			return !later
+		})
+	}
 }
 
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
@@ -130,6 +152,7 @@ var layers = [][]string{
 		"internal/mapped", "internal/offset", "internal/plainjson", "internal/quickpipe", "internal/relay",
 		"internal/size", "internal/skew", "docs", "internal/mailbox", "internal/shared", "internal/soak",
 		"internal/suggest", "internal/times", "internal/unavailable", "internal/unit"},
+	{"internal/pattern"},
 }
 
 // forTests is a package that tests alone import.

@@ -121,7 +121,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 	addNoProgress(f, &c.noProgress)
 	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set", "json")
 	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
-	completeWith(cmd, "faults", planNames())
+	completeWith(cmd, "faults", chaos.PlanNames())
 }
 
 // runsSimulated is how many simulated runs a cell has unless the user says otherwise.
@@ -168,17 +168,9 @@ func (c *matrixCall) check(s settings) (err error) {
 	return nil
 }
 
-// planNames returns the names of the built-in plans.
-func planNames() (names []string) {
-	for _, p := range chaos.Plans() {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 // checkPlans returns an error for the first name that is not a built-in plan.
 func checkPlans(names []string) error {
-	known := planNames()
+	known := chaos.PlanNames()
 	for _, name := range names {
 		switch {
 		case strings.ContainsAny(name, "/."):

@@ -71,7 +71,7 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 		return nil, fmt.Errorf("%s is a service, not an algorithm: orchestrator bench --service %[1]s runs it",
 			s.Name)
 	}
-	if slices.ContainsFunc(chaos.Plans(), func(p *chaos.Plan) bool { return p.Name == name }) {
+	if slices.Contains(chaos.PlanNames(), name) {
 		return nil, fmt.Errorf("%s is a plan of faults, not an algorithm: orchestrator plans %[1]s explains it",
 			name)
 	}

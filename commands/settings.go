@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/internal/input"
+	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes/foreign"
@@ -416,7 +416,7 @@ func (s settings) checkZeros(flags *pflag.FlagSet) (err error) {
 }
 
 // variable matches a flag written as a variable of make: THINK=1ms is --think=1ms.
-var variable = regexp.MustCompile(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
+var variable = pattern.Of(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
 
 // variablesToFlags replaces the variables after the name of a command by flags. It stops at the first word
 // that is not a variable, since later words may be values of flags.
@@ -428,7 +428,7 @@ func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 	}
 	flags := slices.Clone(args[:words])
 	for i, word := range rest {
-		v := variable.FindStringSubmatch(word)
+		v := variable().FindStringSubmatch(word)
 		if v == nil {
 			return append(flags, rest[i:]...), nil
 		}

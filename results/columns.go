@@ -367,7 +367,8 @@ func columnsFor[T any](rows []T) []column {
 		others = slices.DeleteFunc(others, func(a string) bool { return !slices.Contains(foreign, a) })
 	}
 	if len(others) < len(audiences) {
-		all = slices.DeleteFunc(all, func(c column) bool { return slices.Contains(others, c.audience) })
+		foreign := func(c column) bool { return slices.Contains(others, c.audience) }
+		all = slices.DeleteFunc(slices.Clone(all), foreign)
 	}
 	return withBounds(all)
 }
@@ -435,7 +436,7 @@ func withOptions(columns []column, rows ...reflect.Value) []column {
 		}
 	}
 	slices.SortFunc(all, func(a, b column) int { return cmp.Compare(a.header, b.header) })
-	return slices.Replace(columns, at, at+1, all...)
+	return slices.Concat(columns[:at], all, columns[at+1:])
 }
 
 // withOptionsOf returns the columns of rows, including a column for each option that any of them has.

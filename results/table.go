@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"turnstile/bench/option"
 	"turnstile/internal/figure"
@@ -65,11 +66,23 @@ func withBounds(columns []column) []column {
 	return columns
 }
 
-// columnsOf returns the columns of rows of type t, a struct. A field with a csv tag is a column with that
+// tables has the columns of each type of row, once they were asked for.
+var tables sync.Map // of []column, by reflect.Type
+
+// columnsOf returns the columns of rows of type t, a struct. All callers share them, so nobody changes them.
+func columnsOf(t reflect.Type) []column {
+	all, known := tables.Load(t)
+	if !known {
+		all, _ = tables.LoadOrStore(t, slices.Clip(readColumns(t)))
+	}
+	return all.([]column)
+}
+
+// readColumns returns the columns of rows of type t, a struct. A field with a csv tag is a column with that
 // header; ",outside" after the header means that the column does not come from histories, and the tag "of"
 // names its audience. The header * marks the map of options: its column has no header yet. The header **
 // marks the cells of option.Table. A measure.ByPhase becomes a column for each figure of each phase.
-func columnsOf(t reflect.Type) []column {
+func readColumns(t reflect.Type) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
 		header, outside, _ := strings.Cut(f.Tag.Get("csv"), ",")
@@ -336,14 +349,20 @@ func AsStored[T any](rows []T) []T {
 func match(name string, header []string, columns []column) ([]*column, error) {
 	options := slices.IndexFunc(columns, func(c column) bool { return c.options })
 	columns = withBounds(columns)
+	byHeader := map[string]*column{}
+	for i := range columns {
+		if c := &columns[i]; !c.options {
+			byHeader[c.header] = c
+		}
+	}
 	matched := make([]*column, len(header))
 	known := false
 	for i, h := range header {
-		at := slices.IndexFunc(columns, func(c column) bool { return c.header == h && !c.options })
+		c := byHeader[h]
 		switch {
-		case at < 0 && options < 0:
+		case c == nil && options < 0:
 			continue
-		case at < 0:
+		case c == nil:
 			if !slices.ContainsFunc(columns, func(c column) bool { return c.header == OptionColumn(h) }) {
 				matched[i] = columns[options].named(h)
 			}
@@ -351,7 +370,7 @@ func match(name string, header []string, columns []column) ([]*column, error) {
 		case slices.Contains(header[:i], h):
 			return nil, &cellError{name, 1, 0, h, "two columns have this header"}
 		}
-		matched[i], known = &columns[at], true
+		matched[i], known = c, true
 	}
 	if !known {
 		return nil, &cellError{File: name, Line: 1, What: "none of the headers is known"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -169,7 +170,24 @@ func withAllOptions(columns []column) []column {
 			}
 		}
 	}
-	return slices.Replace(columns, at, at+1, all...)
+	return slices.Concat(columns[:at], all, columns[at+1:])
+}
+
+// Nothing that is done with tables changes the columns that all tables share.
+func TestColumnsAreShared(t *testing.T) {
+	AsStored(someRows())
+	if err := WriteTable(io.Discard, someRows()[1:]); err != nil {
+		t.Fatal(err)
+	}
+	for range Cells(someRows()[0]) {
+	}
+	typ := reflect.TypeFor[Row]()
+	if diff := cmp.Diff(readColumns(typ), columnsOf(typ), cmp.AllowUnexported(column{})); diff != "" {
+		t.Error(diff)
+	}
+	if &columnsOf(typ)[0] != &columnsOf(typ)[0] {
+		t.Error("the columns are made anew for each table")
+	}
 }
 
 // Columns are found by their headers, in any order and among any others.

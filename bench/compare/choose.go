@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/perf/benchproc"
 
 	"turnstile/algorithms/catalog"
+	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 	"turnstile/nodes/foreign"
 	"turnstile/results"
@@ -150,13 +150,13 @@ func (r *Request) choose(sides []Side) (*selection, error) {
 }
 
 // named finds the columns in a filter: words before a colon, outside of quotes and regular expressions.
-var named = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|/[^/]*/|(\w+):`)
+var named = pattern.Of(`"(?:[^"\\]|\\.)*"|/[^/]*/|(\w+):`)
 
 // filter returns the filter of a request, and the columns that it uses.
 func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string, err error) {
 	query := "(" + cmp.Or(strings.Join(r.Where, ") ("), "*") + ")"
 	for _, where := range r.Where {
-		for _, found := range named.FindAllStringSubmatch(where, -1) {
+		for _, found := range named().FindAllStringSubmatch(where, -1) {
 			if found[1] != "" {
 				columns = append(columns, found[1])
 			}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
+	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 	"turnstile/judge/check"
 	"turnstile/results"
@@ -25,7 +25,7 @@ type Requirement struct {
 }
 
 var (
-	requirement = regexp.MustCompile(`^\s*([^\s<>=]+)\s*(<=|>=|<|>|=)\s*(.*?)\s*$`)
+	requirement = pattern.Of(`^\s*([^\s<>=]+)\s*(<=|>=|<|>|=)\s*(.*?)\s*$`)
 	operators   = map[string]func(x, value float64) bool{
 		"<":  func(x, value float64) bool { return x < value },
 		"<=": func(x, value float64) bool { return x <= value },
@@ -39,7 +39,7 @@ var (
 // a value. The value of a time is a duration, as in wait_us_p99<50ms; other values are a number or a
 // percentage, as in issued_share>=95%.
 func ParseRequirement(text string) (r Requirement, err error) {
-	found := requirement.FindStringSubmatch(text)
+	found := requirement().FindStringSubmatch(text)
 	if found == nil {
 		return r, fmt.Errorf("%q is not a condition: write a figure, one of <= >= < > =, and a value, as in "+
 			"wait_us_p99<50ms", text)

@@ -16,7 +16,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +23,7 @@ import (
 	"turnstile/bench/runs"
 	"turnstile/internal/disk"
 	"turnstile/internal/input"
+	"turnstile/internal/pattern"
 	"turnstile/results"
 )
 
@@ -38,7 +38,7 @@ License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 `
 
 // private matches a credential in a URL, and a command with an absolute path.
-var private = regexp.MustCompile(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
+var private = pattern.Of(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
 
 // Make publishes a set: it makes a folder named by to, which must not exist, and an archive next to it. It
 // returns an error if a file has private contents, or if [Check] finds a difference.
@@ -82,7 +82,7 @@ func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histori
 					return
 				}
 				text, err := input.ReadFile(filepath.Join(from, name), input.TableLimit)
-				if filepath.Ext(name) == ".yaml" && private.Match(text) {
+				if filepath.Ext(name) == ".yaml" && private().Match(text) {
 					err = fmt.Errorf("%s has a credential, or a command with a path of this machine", below+name)
 				}
 				add(below+name, text, err)

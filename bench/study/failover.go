@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
+	"turnstile/internal/pattern"
 	"turnstile/internal/stats"
 	"turnstile/internal/yamlfile"
 	"turnstile/judge/leadership"
@@ -448,7 +448,7 @@ func (l *FailoverLine) check() error {
 		}
 	}
 	for _, option := range l.TTL {
-		if !ofTTL.MatchString(option) {
+		if !ofTTL().MatchString(option) {
 			return fmt.Errorf("ttl: %s does not depend on the ttl: write it as px={1}", option)
 		}
 	}
@@ -456,13 +456,13 @@ func (l *FailoverLine) check() error {
 }
 
 // ofTTL matches the placeholder for a share of the ttl.
-var ofTTL = regexp.MustCompile(`\{[0-9.]+\}`)
+var ofTTL = pattern.Of(`\{[0-9.]+\}`)
 
 // Words returns the options of the service for a ttl.
 func (l *FailoverLine) Words(ttl time.Duration) []string {
 	words := slices.Clone(l.With)
 	for _, option := range l.TTL {
-		words = append(words, ofTTL.ReplaceAllStringFunc(option, func(place string) string {
+		words = append(words, ofTTL().ReplaceAllStringFunc(option, func(place string) string {
 			part, _ := strconv.ParseFloat(strings.Trim(place, "{}"), 64) // always valid: ofTTL has matched it
 			return time.Duration(part * float64(ttl)).Round(time.Millisecond).String()
 		}))

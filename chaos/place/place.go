@@ -4,14 +4,13 @@ package place
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
+	"turnstile/internal/pattern"
 	"turnstile/nodes"
 )
 
@@ -69,7 +68,7 @@ func Parse(text string, total, hosts int) (p Placement, err error) {
 // IsName reports whether text can name a host: it becomes part of subjects and of file names.
 func IsName(text string) bool { return name().MatchString(text) }
 
-var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`) })
+var name = pattern.Of(`^[a-z0-9][a-z0-9-]{0,30}$`)
 
 // A listed is one list of nodes with their host.
 type listed struct {

@@ -10,11 +10,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"turnstile/internal/broker"
 	"turnstile/internal/certs"
 	"turnstile/internal/input"
+	"turnstile/internal/pattern"
 )
 
 // The files of a folder of keys.
@@ -35,7 +35,7 @@ secret: %s
 pin: %s
 `
 
-var labParts = regexp.MustCompile(`(?m)^secret: ([0-9a-f]{32})\npin: ([0-9a-f]{64})$`)
+var labParts = pattern.Of(`(?m)^secret: ([0-9a-f]{32})\npin: ([0-9a-f]{64})$`)
 
 // Make makes the key of a lab in a folder, and the folder if it is missing. It replaces no file. If both
 // files exist already, it returns false.
@@ -85,7 +85,7 @@ func readKey(path string) (*key, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := labParts.FindSubmatch(text)
+	parts := labParts().FindSubmatch(text)
 	if parts == nil {
 		return nil, notKey(path)
 	}

@@ -302,7 +302,7 @@ func (a *Agent) obey(o *order) (reply, error) {
 	switch s := a.session(o.Run); {
 	case o.Boot != a.boot:
 		return reply{}, overError{a.refuse(o, "the order is for an earlier start of the agent")}
-	case !runName.MatchString(o.Run):
+	case !runName().MatchString(o.Run):
 		return reply{}, a.refuse(o, "%q is not a name for a run", o.Run)
 	case s == nil && a.isPast(o.Run):
 		return reply{}, overError{a.refuse(o, "the run %s is over", o.Run)}

@@ -1,10 +1,10 @@
 package agent
 
 import (
-	"regexp"
 	"time"
 
 	"turnstile/internal/offset"
+	"turnstile/internal/pattern"
 	"turnstile/internal/proc"
 )
 
@@ -22,8 +22,8 @@ func eventSubject(run, host string) string { return "ts.run." + run + "." + host
 func aliveSubject(run string) string       { return "ts.run." + run + ".alive" }
 
 var (
-	runName  = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
-	fileName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,120}$`)
+	runName  = pattern.Of(`^[a-z0-9]{1,32}$`)
+	fileName = pattern.Of(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,120}$`)
 )
 
 // Orders of an orchestrator.

@@ -153,7 +153,7 @@ func (s *session) obey(o *order) (reply, error) {
 
 // begin begins a trial.
 func (s *session) begin(o *order) (reply, error) {
-	if !fileName.MatchString(o.File) {
+	if !fileName().MatchString(o.File) {
 		return reply{}, s.agent.refuse(o, "%.40q is not a name for a folder", o.File)
 	}
 	folder := filepath.Join(s.agent.Folder, o.File)
@@ -234,7 +234,7 @@ func (s *session) commandOf(o *order) (c cluster.Command, err error) {
 		c.Program = []string{start.Path}
 	}
 	if start.LogFile != "" {
-		if !fileName.MatchString(start.LogFile) {
+		if !fileName().MatchString(start.LogFile) {
 			return c, a.refuse(o, "%.40q is not a name for a log", start.LogFile)
 		}
 		c.Log = filepath.Join(s.trial(), start.LogFile)
@@ -555,7 +555,7 @@ func (a *Agent) clearCuts() {
 }
 
 // isLog reports whether a file in the folder of a run is a log.
-func isLog(name string) bool { return fileName.MatchString(name) && strings.HasSuffix(name, ".log") }
+func isLog(name string) bool { return fileName().MatchString(name) && strings.HasSuffix(name, ".log") }
 
 // filesIn lists the logs in a folder, without digests, which take time.
 func filesIn(folder string) (files []File, err error) {

@@ -13,19 +13,20 @@ package netcut
 import (
 	"errors"
 	"fmt"
-	"regexp"
+
+	"turnstile/internal/pattern"
 )
 
 // A Table has the cuts of one agent, each with an id.
 type Table struct{ name string }
 
 // names are valid names of agents and cuts.
-var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
+var names = pattern.Of(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
 
 // For returns the table of an agent, by its name: letters, digits and -, at most 64. Two agents in one
 // network namespace must have different names.
 func For(agent string) (Table, error) {
-	if !names.MatchString(agent) {
+	if !names().MatchString(agent) {
 		return Table{}, fmt.Errorf("%q names no table: a name has letters, digits and -, at most 64", agent)
 	}
 	return Table{"turnstile-" + agent}, nil
@@ -34,7 +35,7 @@ func For(agent string) (Table, error) {
 // checkCut returns an error if the id or the ports of a cut are invalid.
 func checkCut(id string, ports []uint16) error {
 	switch {
-	case !names.MatchString(id):
+	case !names().MatchString(id):
 		return fmt.Errorf("%q is not an id for a cut: it has letters, digits and -, at most 64", id)
 	case len(ports) == 0:
 		return errors.New("a cut without ports: name the ports of brokers and routes")

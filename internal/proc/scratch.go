@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"turnstile/internal/pattern"
 )
 
 // scratch has the temporary folders of this process. Each is locked, which tells other processes that it is
@@ -21,9 +22,7 @@ var (
 )
 
 // scratchName matches the names of such folders. Its group is the number of the process that made the folder.
-var scratchName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^turnstile-[a-z]+-(\d+)-\d+$`)
-})
+var scratchName = pattern.Of(`^turnstile-[a-z]+-(\d+)-\d+$`)
 
 // TempDir makes a temporary folder, with a word in its name. RemoveTemp removes it. If this process is killed
 // before that, RemoveDead in a later process removes it.

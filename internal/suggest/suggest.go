@@ -4,10 +4,10 @@ package suggest
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"turnstile/internal/pattern"
 )
 
 // Nearest returns the known word that word may stand for, or "" if no known word is similar.
@@ -109,7 +109,7 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-var unitless = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`) })
+var unitless = pattern.Of(`^[0-9]+(\.[0-9]+)?$`)
 
 // Unit returns an error about a length of time without a unit, or nil if text is not a plain number. likely
 // is the unit to suggest.

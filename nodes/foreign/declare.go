@@ -3,12 +3,11 @@ package foreign
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
@@ -55,7 +54,7 @@ func (d *Declaration) silent() bool {
 	return same.kinds()+same.promises() == undeclared().promises()
 }
 
-var kindName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`) })
+var kindName = pattern.Of(`^[A-Za-z0-9_.-]{1,40}$`)
 
 // add adds a declared kind of messages, with the words for what it carries.
 func (d *Declaration) add(name string, carries []string) error {

@@ -10,11 +10,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"turnstile/internal/input"
+	"turnstile/internal/pattern"
 	"turnstile/report/draw"
 	"turnstile/results"
 )
@@ -126,7 +126,7 @@ func (p *Page) Write(folder string) error {
 // removeStale removes the pictures and data of an earlier page in the same folder.
 func removeStale(folder string) {
 	before, _ := input.ReadFile(filepath.Join(folder, MarkdownFile), input.Limit)
-	for _, named := range dataOf.FindAllSubmatch(before, -1) {
+	for _, named := range dataOf().FindAllSubmatch(before, -1) {
 		for _, ending := range []string{".svg", ".csv"} {
 			os.Remove(filepath.Join(folder, FiguresDir, string(named[1])+ending))
 		}
@@ -134,7 +134,7 @@ func removeStale(folder string) {
 }
 
 // dataOf matches the reference of a page to the data of a picture.
-var dataOf = regexp.MustCompile(`\(` + FiguresDir + `/([a-z0-9-]+)\.csv\)`)
+var dataOf = pattern.Of(`\(` + FiguresDir + `/([a-z0-9-]+)\.csv\)`)
 
 func writeText(path, text string) error {
 	return results.WriteFile(path, func(w io.Writer) error {
