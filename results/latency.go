@@ -14,18 +14,18 @@ import (
 	"turnstile/judge/measure"
 )
 
-// Latencies gathers the latencies of trials. A histogram takes half a megabyte, so it keeps those of all
-// trials together, and of each trial only its lines in latency.hlog. Its zero value has no trials.
+// Latencies gathers the latencies of trials. It keeps the histograms of all trials together, and of each trial
+// only its lines in latency.hlog. Its zero value has no trials.
 type Latencies struct {
-	Pooled map[string]*hdrhistogram.Histogram // merged histograms of all trials in nanoseconds, by tag
-	start  time.Time                          // when measuring began in the first trial
-	lines  []string                           // of each trial, as in latency.hlog
+	Pooled map[string]*measure.Histogram // merged histograms of all trials in nanoseconds, by tag
+	start  time.Time                     // when measuring began in the first trial
+	lines  []string                      // of each trial, as in latency.hlog
 }
 
 // Add adds a trial: when measuring began, how long it took, and the histograms in nanoseconds.
 func (l *Latencies) Add(trial int, start time.Time, length time.Duration, all []measure.Tagged) {
 	if l.Pooled == nil {
-		l.Pooled, l.start = map[string]*hdrhistogram.Histogram{}, start
+		l.Pooled, l.start = map[string]*measure.Histogram{}, start
 	}
 	for _, t := range all {
 		pool(l.Pooled, t.Tag, t.Hist)
@@ -62,12 +62,8 @@ func (l *Latencies) Tables() []Table {
 }
 
 // profileOf returns the table latency.hgrm, the percentiles of waits.
-func profileOf(waits *hdrhistogram.Histogram) Table {
-	profile := func(w io.Writer) error {
-		const ticksPerHalfDistance, nsPerUS = 5, 1000
-		_, err := waits.PercentilesPrint(w, ticksPerHalfDistance, nsPerUS)
-		return err
-	}
+func profileOf(waits *measure.Histogram) Table {
+	profile := func(w io.Writer) error { return writeProfile(w, waits) }
 	return Table{Name: LatencyProfile, None: waits == nil, write: profile,
 		compare: func(stored []byte, _ comparison) []Difference {
 			return compareLines(LatencyProfile, stored, made(profile), nil)
@@ -92,18 +88,19 @@ func compareLogLines(was, is string, changed bool) (Difference, bool) {
 		case i < len(columns)-1:
 			return Difference{Column: column, Stored: stored[i], Made: made[i]}, true
 		default:
-			a, err := hdrhistogram.Decode([]byte(stored[i]))
-			b, _ := hdrhistogram.Decode([]byte(made[i]))
+			a, err := hdrhistogram.DecodePacked([]byte(stored[i]))
+			b, _ := hdrhistogram.DecodePacked([]byte(made[i]))
 			if err != nil {
 				return Difference{Column: column, What: "the histogram cannot be decoded"}, true
 			}
-			return Difference{Column: column, Stored: describe(a), Made: describe(b)}, !a.Equals(b)
+			differs := !bytes.Equal(packed(a), packed(b))
+			return Difference{Column: column, Stored: describe(a), Made: describe(b)}, differs
 		}
 	}
 	return Difference{}, false
 }
 
-func describe(h *hdrhistogram.Histogram) string {
+func describe(h *measure.Histogram) string {
 	return fmt.Sprintf("%d values up to %d ns, mean %.0f ns", h.TotalCount(), h.Max(), h.Mean())
 }
 
@@ -128,11 +125,7 @@ func logTrial(w io.Writer, trial int, start time.Time, length time.Duration, all
 	log := hdrhistogram.NewHistogramLogWriter(w)
 	errs := []error{log.OutputComment(fmt.Sprintf("[Trial: %d]", trial))}
 	for _, t := range all {
-		h := *t.Hist // a shallow copy: it shares the counts, which are only read
-		h.SetTag(t.Tag)
-		h.SetStartTimeMs(start.UnixMilli())
-		h.SetEndTimeMs(start.Add(length).UnixMilli())
-		errs = append(errs, log.OutputIntervalHistogram(&h))
+		errs = append(errs, writeHistogram(w, start, length, t))
 	}
 	return errors.Join(errs...)
 }
@@ -141,7 +134,7 @@ func logTrial(w io.Writer, trial int, start time.Time, length time.Duration, all
 const logLegend = `"StartTimestamp"`
 
 // ReadLatencies reads latency.hlog. It returns, by tag, the merged histograms of all trials.
-func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
+func (f *Folder) ReadLatencies() (map[string]*measure.Histogram, error) {
 	text, err := input.ReadFile(f.File(LatencyLog), input.TableLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
@@ -154,12 +147,12 @@ func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
 }
 
 // pooled returns, by tag, the merged histograms of all trials in the text of latency.hlog.
-func pooled(text []byte) (map[string]*hdrhistogram.Histogram, error) {
+func pooled(text []byte) (map[string]*measure.Histogram, error) {
 	garbled := errors.New("it is empty, cut off or garbled")
 	if !bytes.Contains(text, []byte(logLegend)) || !bytes.HasSuffix(text, []byte("\n")) {
 		return nil, garbled
 	}
-	all := map[string]*hdrhistogram.Histogram{}
+	all := map[string]*measure.Histogram{}
 	for log := hdrhistogram.NewHistogramLogReader(bytes.NewReader(text)); ; {
 		h, err := log.NextIntervalHistogram()
 		if err != nil {
@@ -168,28 +161,31 @@ func pooled(text []byte) (map[string]*hdrhistogram.Histogram, error) {
 		if h == nil {
 			return all, nil
 		}
-		pool(all, h.Tag(), h)
+		sparse := hdrhistogram.NewPacked(h.LowestTrackableValue(), h.HighestTrackableValue(),
+			int(h.SignificantFigures()))
+		sparse.MergeFrom(h)
+		pool(all, h.Tag(), sparse)
 	}
 }
 
 // ReadTrialLatencies reads latency.hlog. It returns the histograms of each trial, by its number and by tag.
-func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogram, error) {
+func (f *Folder) ReadTrialLatencies() (map[int]map[string]*measure.Histogram, error) {
 	text, err := input.ReadFile(f.File(LatencyLog), input.TableLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	trial, all := 0, map[int]map[string]*hdrhistogram.Histogram{}
+	trial, all := 0, map[int]map[string]*measure.Histogram{}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		if _, err := fmt.Sscanf(line, "#[Trial: %d]", &trial); err == nil {
-			all[trial] = map[string]*hdrhistogram.Histogram{}
+			all[trial] = map[string]*measure.Histogram{}
 		}
 		tag, rest, _ := strings.Cut(line, ",")
 		tag, tagged := strings.CutPrefix(tag, "Tag=")
 		if !tagged || all[trial] == nil {
 			continue
 		}
-		h, err := hdrhistogram.Decode([]byte(rest[strings.LastIndex(rest, ",")+1:]))
+		h, err := hdrhistogram.DecodePacked([]byte(rest[strings.LastIndex(rest, ",")+1:]))
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %s of trial %d cannot be decoded: %w", f.File(LatencyLog), tag, trial,
 				err)
@@ -200,13 +196,13 @@ func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogra
 }
 
 // CompareProfile compares the stored latency.hgrm with the waits of all trials; nil: the run has no waits.
-func (f *Folder) CompareProfile(waits *hdrhistogram.Histogram) []Difference {
+func (f *Folder) CompareProfile(waits *measure.Histogram) []Difference {
 	t := profileOf(waits)
 	differences, _ := f.Compare(t, "", nil)
 	return differences
 }
 
-func pool(all map[string]*hdrhistogram.Histogram, tag string, h *hdrhistogram.Histogram) {
+func pool(all map[string]*measure.Histogram, tag string, h *measure.Histogram) {
 	if all[tag] == nil {
 		all[tag] = h.Clone()
 		return

@@ -13,8 +13,8 @@ import (
 	"turnstile/judge/measure"
 )
 
-func histOf(values ...int64) *hdrhistogram.Histogram {
-	h := hdrhistogram.New(1, int64(time.Hour), 3)
+func histOf(values ...int64) *measure.Histogram {
+	h := hdrhistogram.NewPacked(1, int64(time.Hour), 3)
 	for _, v := range values {
 		h.RecordValue(v)
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"turnstile/internal/figure"
 	"turnstile/internal/input"
 	"turnstile/judge/measure"
@@ -93,7 +91,7 @@ func (c *contradictions) is(i int, column results.Column, by string, is float64)
 }
 
 // quantiles compares the quantiles in runs.csv with the histograms that they come from.
-func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.Histogram) {
+func (c *contradictions) quantiles(i int, latencies map[string]*measure.Histogram) {
 	for _, column := range c.columns {
 		if tag, q, is := measure.QuantileIn(column); is {
 			of := measure.LatencyOf(latencies, tag)
@@ -103,7 +101,7 @@ func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.His
 }
 
 // counts compares figures of a row with each other, and with the number of holds in the histogram.
-func (c *contradictions) counts(i int, latencies map[string]*hdrhistogram.Histogram) {
+func (c *contradictions) counts(i int, latencies map[string]*measure.Histogram) {
 	row := &c.Rows[i]
 	value := func(column results.Column) (x float64, known bool) { return row.Figure(column).Value() }
 	accepted, is := value(results.EntriesAccepted)

@@ -71,7 +71,7 @@ func held(make func() *Run) int {
 }
 
 // A run holds little of each trial in memory, when it is made and when it is judged again: its rows and its
-// verdict, but not its histograms, which take two megabytes.
+// verdict, but not its histograms.
 func TestTrialsAreLetGo(t *testing.T) { // not in parallel, since it measures the memory of the process
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {

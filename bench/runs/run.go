@@ -48,7 +48,7 @@ type Run struct {
 // A Trial is the result of one trial. A run may have thousands, so it is small: a few kilobytes.
 type Trial struct {
 	Number int
-	// Measures are nil unless this is the first trial of its run: they hold on to megabytes.
+	// Measures are nil unless this is the first trial of its run: they hold on to all that was counted.
 	Measures  *measure.Measures
 	Row       results.Row           // row of runs.csv, as stored
 	Messages  []results.MessageRow  // rows of messages.csv, as stored

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/internal/figure"
@@ -22,18 +20,18 @@ import (
 type Summary struct {
 	*bench.Job
 	Folder    *results.Folder
-	Record    Record                             // run.yaml
-	Rows      []results.Row                      // runs.csv
-	Messages  []results.MessageRow               // messages.csv, of all trials
-	Sizes     []results.SizeRow                  // sizes.csv, of all trials
-	Resources []results.ResourceRow              // resources.csv, of all trials
-	Faults    []results.FaultRow                 // faults.csv, of all trials
-	Timeline  []results.IntervalRow              // timeline.csv, of all trials
-	Beliefs   []results.BeliefRow                // beliefs.csv, of all trials
-	Verdicts  []check.Verdict                    // verdict.yaml
-	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: histograms of all trials together, by tag
-	Changed   []string                           // files of a stored run that were changed after it ended
-	Unjudged  []Unjudged                         // trials that could not be judged again
+	Record    Record                        // run.yaml
+	Rows      []results.Row                 // runs.csv
+	Messages  []results.MessageRow          // messages.csv, of all trials
+	Sizes     []results.SizeRow             // sizes.csv, of all trials
+	Resources []results.ResourceRow         // resources.csv, of all trials
+	Faults    []results.FaultRow            // faults.csv, of all trials
+	Timeline  []results.IntervalRow         // timeline.csv, of all trials
+	Beliefs   []results.BeliefRow           // beliefs.csv, of all trials
+	Verdicts  []check.Verdict               // verdict.yaml
+	Latencies map[string]*measure.Histogram // latency.hlog: histograms of all trials together, by tag
+	Changed   []string                      // files of a stored run that were changed after it ended
+	Unjudged  []Unjudged                    // trials that could not be judged again
 }
 
 // An Unjudged is a trial that cannot be judged, since its history cannot be read.

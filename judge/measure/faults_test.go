@@ -72,7 +72,7 @@ func (p plainPhase) says(visits []plainVisit, end int64, counts func(int64) (uin
 		return fmt.Sprintln("- - - - - - - - - - -")
 	}
 	w := section.Window{From: p.from, To: p.to}
-	hist, open := hdrhistogram.New(1, 1e7, 3), hdrhistogram.New(1, 1e7, 3)
+	hist, open := hdrhistogram.NewPacked(1, 1e7, 3), hdrhistogram.NewPacked(1, 1e7, 3)
 	entries, refused, overlap := 0, 0, int64(0)
 	for _, v := range visits {
 		if v.entered >= 0 && w.Has(v.entered) {
@@ -251,37 +251,48 @@ func TestRecoveryAgainstNaiveMeasures(t *testing.T) {
 	}
 }
 
-// A sparse has the same bars and quantiles as an HdrHistogram, whether all durations have ended or not.
-func TestSparse(t *testing.T) {
+// A Latency has the bars of an HdrHistogram of three significant figures, and the quantiles of the sorted
+// durations, whether all have ended or not.
+func TestLatency(t *testing.T) {
 	for _, count := range []int{1, 2, 3, 7, 100, 999, 5000} {
-		testSparse(t, count, 0)
-		testSparse(t, count, 9)
+		testLatency(t, count, 0)
+		testLatency(t, count, 9)
 	}
 }
 
-// testSparse adds count durations. One in openOf never ends; with 0, all end.
-func testSparse(t *testing.T, count, openOf int) {
+// testLatency adds count durations. One in openOf never ends; with 0, all end.
+func testLatency(t *testing.T, count, openOf int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 4))
-	var s sparse
 	var l Latency
+	full := hdrhistogram.New(1, longest, 3)
+	var sorted, ended []int64
 	for range count {
 		ns := r.Int64N(1 << r.IntN(62))
-		if openOf > 0 && r.IntN(openOf) == 0 {
-			s.add(ns, false)
-			l.add(ns, false)
-		} else {
-			s.add(ns, true)
-			l.add(ns, true)
+		ends := openOf == 0 || r.IntN(openOf) > 0
+		l.add(ns, ends)
+		full.RecordValue(ns)
+		_, to := BarOf(ns)
+		if sorted = append(sorted, to); ends {
+			ended = append(ended, to)
 		}
 	}
-	full := slices.DeleteFunc(l.Hist.Distribution(), func(b hdrhistogram.Bar) bool { return b.Count == 0 })
-	if diff := cmp.Diff(full, barsOf(s.all)); diff != "" {
+	slices.Sort(sorted)
+	var bars []hdrhistogram.Bar
+	for from, n := range l.Hist.ForEachBucket {
+		low, to := BarOf(from)
+		bars = append(bars, hdrhistogram.Bar{From: low, To: to, Count: n})
+	}
+	want := slices.DeleteFunc(full.Distribution(), func(b hdrhistogram.Bar) bool { return b.Count == 0 })
+	if diff := cmp.Diff(want, bars); diff != "" {
 		t.Error(diff)
 	}
 	for _, q := range []float64{0, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 0.99, 0.999, 1} {
-		if got, want := s.microsAt(q), l.MicrosAt(q); got != want {
-			t.Errorf("quantile %v of %d is %v, not %v", q, count, got, want)
+		ns, atLeast := l.Quantile(q)
+		rank := int(rankOf(q, uint64(count)))
+		sure := slices.DeleteFunc(slices.Clone(ended), func(to int64) bool { return to > ns })
+		if ns != sorted[rank-1] || atLeast != (len(sure) < rank) {
+			t.Errorf("quantile %v of %d is %d, at least: %v; not %d", q, count, ns, atLeast, sorted[rank-1])
 		}
 	}
 }

@@ -1,27 +1,29 @@
 package measure
 
 import (
-	"maps"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"turnstile/internal/figure"
 )
 
-// A Latency is a distribution of durations, in nanoseconds, to three significant figures. Durations that did
-// not end, such as the waits of requests that never entered, count with their age at the end of the run.
-// Leaving them out would be wrong: the longest waits are the least likely to end. Its zero value is empty.
+// A Histogram counts durations in nanoseconds, to three significant figures. It has only the counters that
+// are not zero: a run may have thousands of histograms, and all counters would take half a megabyte.
+type Histogram = hdrhistogram.PackedHistogram
+
+// A Latency is a distribution of durations. Durations that did not end, such as the waits of requests that
+// never entered, count with their age at the end of the run. Leaving them out would be wrong: the longest
+// waits are the least likely to end. Its zero value is empty.
 type Latency struct {
-	Hist *hdrhistogram.Histogram // all durations; nil: there are no durations
-	open *hdrhistogram.Histogram // durations that did not end, which are in Hist too; nil: all durations ended
+	Hist *Histogram // all durations; nil: there are no durations
+	open *Histogram // durations that did not end, which are in Hist too; nil: all durations ended
 }
 
 const longest = 1 << 62 // 146 years: no run lasts so long
 
 // LatencyOf returns the Latency of a tag, given the histograms of latency.hlog by their tags.
-func LatencyOf(all map[string]*hdrhistogram.Histogram, tag string) Latency {
+func LatencyOf(all map[string]*Histogram, tag string) Latency {
 	return Latency{Hist: all[tag], open: all[tag+OpenSuffix]}
 }
 
@@ -33,11 +35,21 @@ func (l *Latency) add(ns int64, ended bool) {
 	}
 }
 
-func record(to **hdrhistogram.Histogram, ns int64) {
+func record(to **Histogram, ns int64) {
 	if *to == nil {
-		*to = hdrhistogram.New(1, longest, 3)
+		*to = hdrhistogram.NewPacked(1, longest, 3)
 	}
 	(*to).RecordValue(min(max(ns, 0), longest))
+}
+
+func (l *Latency) clone() (copied Latency) {
+	if l.Hist != nil {
+		copied.Hist = l.Hist.Clone()
+	}
+	if l.open != nil {
+		copied.open = l.open.Clone()
+	}
+	return copied
 }
 
 // Count returns how many durations it has.
@@ -46,11 +58,21 @@ func (l *Latency) Count() uint64 { return countOf(l.Hist) }
 // Censored returns how many durations did not end.
 func (l *Latency) Censored() uint64 { return countOf(l.open) }
 
-func countOf(h *hdrhistogram.Histogram) uint64 {
+func countOf(h *Histogram) uint64 {
 	if h == nil {
 		return 0
 	}
 	return uint64(h.TotalCount())
+}
+
+// Resolution is how many bits of a duration a Histogram keeps.
+const Resolution = 11
+
+// BarOf returns the shortest and the longest of the durations that a Histogram counts together with ns.
+func BarOf(ns int64) (from, to int64) {
+	shift := max(0, bits.Len64(uint64(ns))-Resolution)
+	from = ns >> shift << shift
+	return from, from + 1<<shift - 1
 }
 
 // Values returns all durations in microseconds, from the shortest, as cells of a table.
@@ -58,15 +80,14 @@ func (l *Latency) Values() (all []figure.Figure) {
 	if l.Hist == nil {
 		return nil
 	}
-	open := map[int64]int64{} // how many durations of a bar did not end, by its lower end
-	if l.open != nil {
-		for _, bar := range l.open.Distribution() {
-			open[bar.From] = bar.Count
+	for from, count := range l.Hist.ForEachBucket {
+		open := int64(0)
+		if l.open != nil {
+			open = l.open.CountAtValue(from)
 		}
-	}
-	for _, bar := range l.Hist.Distribution() {
-		for i := range bar.Count {
-			all = append(all, microsOf(bar.To, i >= bar.Count-open[bar.From]))
+		_, to := BarOf(from)
+		for i := range count {
+			all = append(all, microsOf(to, i >= count-open))
 		}
 	}
 	return all
@@ -78,28 +99,18 @@ func (l *Latency) Quantile(q float64) (ns int64, atLeast bool) {
 	if l.Hist == nil {
 		return 0, false
 	}
-	rank := rankOf(q, l.Count())
-	if l.open == nil {
-		// A quarter less than the rank leads to this rank, however the library rounds.
-		return l.Hist.ValueAtPercentile(100 * (float64(rank) - 0.25) / float64(l.Count())), false
-	}
-	return quantileOf(l.Hist.Distribution(), l.open.Distribution(), rank)
-}
-
-// quantileOf returns the upper end of the bar with the duration of a rank, given the bars of all durations
-// and of the open ones, in order.
-func quantileOf(all, open []hdrhistogram.Bar, rank uint64) (ns int64, atLeast bool) {
-	below := uint64(0)
-	for _, bar := range all {
-		below += uint64(bar.Count)
-		if below >= rank {
-			ns = bar.To
+	rank, below := rankOf(q, l.Count()), uint64(0)
+	for from, count := range l.Hist.ForEachBucket {
+		if below += uint64(count); below >= rank {
+			_, ns = BarOf(from)
 			break
 		}
 	}
-	for _, bar := range open {
-		if bar.From <= ns {
-			below -= uint64(bar.Count)
+	if l.open != nil {
+		for from, count := range l.open.ForEachBucket {
+			if from <= ns {
+				below -= uint64(count)
+			}
 		}
 	}
 	return ns, below < rank
@@ -205,53 +216,4 @@ func LatencyNamed(tag string) LatencyKind {
 		}
 	}
 	panic("there is no latency " + tag)
-}
-
-// A sparse is a Latency for few values: a run may have thousands of them, one for each phase of each fault.
-// It has the resolution of a Latency. Its zero value is empty.
-type sparse struct {
-	all, open     map[int64]int64 // how many durations each bar has, by its lower end
-	count, censor uint64
-}
-
-// resolution is how many bits of a value an HdrHistogram of three significant figures keeps.
-const resolution = 11
-
-func lowestOf(ns int64) (low, width int64) {
-	shift := max(0, bits.Len64(uint64(ns))-resolution)
-	return ns >> shift << shift, 1 << shift
-}
-
-// add adds a duration that has ended, or the age of one that has not.
-func (s *sparse) add(ns int64, ended bool) {
-	if s.all == nil {
-		s.all, s.open = map[int64]int64{}, map[int64]int64{}
-	}
-	low, _ := lowestOf(min(max(ns, 0), longest))
-	s.all[low]++
-	s.count++
-	if !ended {
-		s.open[low]++
-		s.censor++
-	}
-}
-
-func (s *sparse) clone() sparse {
-	return sparse{maps.Clone(s.all), maps.Clone(s.open), s.count, s.censor}
-}
-
-// microsAt returns the quantile q in microseconds, as Latency.MicrosAt does.
-func (s *sparse) microsAt(q float64) figure.Figure {
-	if s.count == 0 {
-		return figure.Figure{}
-	}
-	return microsOf(quantileOf(barsOf(s.all), barsOf(s.open), rankOf(q, s.count)))
-}
-
-func barsOf(counts map[int64]int64) (bars []hdrhistogram.Bar) {
-	for _, low := range slices.Sorted(maps.Keys(counts)) {
-		_, width := lowestOf(low)
-		bars = append(bars, hdrhistogram.Bar{From: low, To: low + width - 1, Count: counts[low]})
-	}
-	return bars
 }

@@ -106,7 +106,7 @@ func (m *Leaders) fillPhase(row *OfFault, i int, p *phase) {
 		return
 	}
 	var elections uint64
-	var took sparse
+	var took Latency
 	for _, e := range within(m.Elections, p.From, p.To, electionTime) {
 		if e.Again {
 			continue
@@ -135,7 +135,7 @@ func (m *Leaders) fillPhase(row *OfFault, i int, p *phase) {
 		}
 	}
 	row.Elections[i] = figure.Count(elections)
-	row.ElectUS[i] = OfElections{took.microsAt(0.5), took.microsAt(1)}
+	row.ElectUS[i] = OfElections{took.MicrosAt(0.5), took.MicrosAt(1)}
 	row.LeaderlessUS[i], row.TwoLeadersUS[i] = micros(leaderless), micros(two)
 	row.Flaps[i] = figure.Count(uint64(flaps))
 	row.Changes[i] = figure.Count(uint64(m.ChangesIn(p.From, p.To)))

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"turnstile/internal/figure"
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
@@ -132,7 +131,7 @@ const OpenSuffix = "_open"
 // A Tagged is a histogram in nanoseconds, with its tag in latency.hlog.
 type Tagged struct {
 	Tag  string
-	Hist *hdrhistogram.Histogram
+	Hist *Histogram
 }
 
 // Histograms returns the histograms of the trial that are not empty.

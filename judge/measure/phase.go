@@ -13,7 +13,7 @@ type phase struct {
 	section.Window // To is math.MaxInt64 while the phase goes on
 	entries        uint64
 	refused        uint64 // entries whose write the resource refused
-	waits          sparse
+	waits          Latency
 	overlap        int64
 	first, last    counters // the counters when the phase began and ended
 }
@@ -32,7 +32,7 @@ func (p *phase) fill(row *OfFault, i int) {
 	row.Entries[i], row.Refused[i] = figure.Count(p.entries), figure.Count(p.refused)
 	row.Accepted[i] = figure.Count(p.accepted())
 	row.PerS[i] = figure.Number(p.rate() * 1e9)
-	row.WaitUS[i] = OfWaits{p.waits.microsAt(0.5), p.waits.microsAt(0.99), p.waits.microsAt(1)}
+	row.WaitUS[i] = OfWaits{p.waits.MicrosAt(0.5), p.waits.MicrosAt(0.99), p.waits.MicrosAt(1)}
 	row.OverlapUS[i] = figure.Number(float64(p.overlap) / 1e3)
 	// Counters never fall. If they do, the history is wrong.
 	if p.first.known && p.last.known && p.last.sent >= p.first.sent && p.last.dropped >= p.first.dropped {

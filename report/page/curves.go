@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
@@ -564,7 +562,7 @@ func (m *maker) waits(e *experiment) (none measure.Latency) {
 		return none
 	}
 	var read []string
-	all := map[string]*hdrhistogram.Histogram{}
+	all := map[string]*measure.Histogram{}
 	for i := range e.trials {
 		run := e.trials[i].Run
 		if slices.Contains(read, run) {

@@ -34,7 +34,7 @@ func threeTrials(t *testing.T) *runs.Summary {
 	}
 	s := &runs.Summary{Job: draft.Unchecked(), Folder: &results.Folder{Path: "run"}}
 	s.Record.Options = *draft.Options
-	waits := hdrhistogram.New(1, 1e9, 3)
+	waits := hdrhistogram.NewPacked(1, 1e9, 3)
 	for i, rate := range []float64{100, 300, 200} {
 		waits.RecordValue(int64(1000 * (i + 1)))
 		s.Verdicts = append(s.Verdicts, check.Verdict{Reason: "well",
@@ -46,7 +46,7 @@ func threeTrials(t *testing.T) *runs.Summary {
 				MessagesPerEntry: figure.Number(4), OvertakenMax: figure.Number(float64(i)),
 				CPUBusy: figure.Number(0.5)}})
 	}
-	s.Latencies = map[string]*hdrhistogram.Histogram{measure.WaitTag: waits}
+	s.Latencies = map[string]*measure.Histogram{measure.WaitTag: waits}
 	return s
 }
 
@@ -259,7 +259,7 @@ func TestHistogramShowsAll(t *testing.T) {
 	for _, values := range [][]int64{{5}, {0, 0}, {0, 1e6, 2e6}, {1000, 1001}, {1, 1e3, 1e6, 1e9},
 		{7, 7, 7, 8000},
 		{1_000_000, 1_000_600, 1_001_200, 1_001_800, 1_002_400, 1_003_000, 1_003_500, 1_004_000, 1_004_500}} {
-		h := hdrhistogram.New(1, 1e12, 3)
+		h := hdrhistogram.NewPacked(1, 1e12, 3)
 		for _, v := range values {
 			h.RecordValues(v, fewValues)
 		}

@@ -9,13 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/internal/stats"
 	"turnstile/judge/check"
+	"turnstile/judge/measure"
 	"turnstile/results"
 )
 
@@ -204,14 +203,13 @@ const (
 // writeHistogram draws the distribution h, of nanoseconds, with a line for each range. The ends of the ranges
 // grow by a constant factor, since waits spread over orders of magnitude; zeros cannot be in such a range,
 // and have their own line.
-func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
+func writeHistogram(w io.Writer, h *measure.Histogram) {
 	zeros, least := int64(0), int64(0)
-	for _, bar := range h.Distribution() {
-		switch {
-		case bar.To == 0:
-			zeros += bar.Count
-		case bar.Count > 0 && least == 0:
-			least = bar.From
+	for from, count := range h.ForEachBucket {
+		if from == 0 {
+			zeros = count
+		} else if least == 0 {
+			least = from
 		}
 	}
 	var edges []float64
@@ -223,13 +221,13 @@ func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 		}
 		counts = make([]int64, len(edges)-1)
 	}
-	for _, bar := range h.Distribution() {
+	for from, count := range h.ForEachBucket {
 		row := 0
-		for row < len(counts)-1 && float64(bar.From) >= edges[row+1] {
+		for row < len(counts)-1 && float64(from) >= edges[row+1] {
 			row++
 		}
-		if bar.To > 0 {
-			counts[row] += bar.Count
+		if from > 0 {
+			counts[row] += count
 		}
 	}
 	most := zeros
