@@ -348,30 +348,35 @@ func (f *Folder) readYAML(name string, v any) error {
 
 // writeFile creates the file at path with the output of write. The file appears whole or not at all, even if
 // the process dies, and is on the disk when writeFile returns.
-func writeFile(path string, write func(w io.Writer) error) (err error) {
+func writeFile(path string, write func(w io.Writer) error) error {
+	if err := placeFile(path, write); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// placeFile is writeFile, except that the name of the file is on the disk only after syncDir.
+func placeFile(path string, write func(w io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = mark(fmt.Errorf("writing %s: %w", path, err))
 		}
 	}()
-	dir := filepath.Dir(path)
-	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // after a success this fails, since the file was renamed
-	defer file.Close()
 	buffered := bufio.NewWriter(file)
-	if err := write(buffered); err != nil {
-		return err
+	if err = write(buffered); err == nil {
+		err = errors.Join(buffered.Flush(), file.Chmod(0o644), file.Sync())
 	}
-	if err := errors.Join(buffered.Flush(), file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
-		return err
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
 	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return err
+	if err != nil {
+		os.Remove(file.Name())
 	}
-	return syncDir(dir)
+	return err
 }
 
 // WriteFile creates the file at path with the output of write, whole or not at all. If path exists and is not
@@ -449,6 +454,9 @@ func IsFull(err error) bool {
 type tooSmall struct{ error }
 
 func (tooSmall) Is(target error) bool { return target == syscall.ENOSPC }
+
+// Sync makes the names of the files in the folder durable.
+func (f *Folder) Sync() error { return syncDir(f.Path) }
 
 // syncDir makes the names of the files in a folder durable.
 func syncDir(path string) error {

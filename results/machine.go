@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"turnstile/internal/cgroup"
 )
@@ -23,8 +24,10 @@ type Machine struct {
 	MemoryMB int     `yaml:"memory_mb,omitempty"` // memory of the machine, or the limit of control groups
 }
 
-// ThisMachine describes this machine. Unknown values are empty.
-func ThisMachine() Machine { return machineOf(os.DirFS("/"), runtime.NumCPU()) }
+// ThisMachine describes this machine, as it was at the first call. Unknown values are empty.
+func ThisMachine() Machine { return thisMachine() }
+
+var thisMachine = sync.OnceValue(func() Machine { return machineOf(os.DirFS("/"), runtime.NumCPU()) })
 
 // machineOf describes the machine whose file system is root, and which has that many cores.
 func machineOf(root fs.FS, cores int) Machine {

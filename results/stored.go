@@ -71,13 +71,14 @@ func made(write func(w io.Writer) error) []byte {
 	return b.Bytes()
 }
 
-// Write writes the file of a table, and returns its digest. It does nothing if the run has no such file.
+// Write writes the file of a table, and returns its digest. It does nothing if the run has no such file. The
+// name of the file is on the disk only after Sync, so that many tables cost one.
 func (f *Folder) Write(t Table) (digest string, err error) {
 	if t.None {
 		return "", nil
 	}
 	sum := crc32.New(castagnoli)
-	err = writeFile(f.File(t.Name), func(w io.Writer) error { return t.write(io.MultiWriter(w, sum)) })
+	err = placeFile(f.File(t.Name), func(w io.Writer) error { return t.write(io.MultiWriter(w, sum)) })
 	return fmt.Sprintf("%08x", sum.Sum32()), err
 }
 

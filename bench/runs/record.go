@@ -199,7 +199,7 @@ func (r *Run) save() error {
 		group.Go(func() { digests[i], failed[i] = r.Folder.Write(t) })
 	}
 	group.Wait()
-	errs = append(errs, failed...)
+	errs = append(append(errs, failed...), r.Folder.Sync())
 	for i, t := range tables {
 		if !t.None {
 			r.digests[t.Name] = digests[i]

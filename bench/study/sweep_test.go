@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 )
 
 // sweepOf returns a sweep of simulated runs of algorithms at 3 and 4 nodes.
-func sweepOf(t *testing.T, trials int, algorithms ...string) *Sweep {
+func sweepOf(t testing.TB, trials int, algorithms ...string) *Sweep {
 	t.Helper()
 	s := &Sweep{Trials: trials, Command: "orchestrator sweep"}
 	s.Seed, s.Setup.Results, s.Setup.Set = 7, t.TempDir(), "lan"
@@ -43,7 +45,7 @@ func sweepOf(t *testing.T, trials int, algorithms ...string) *Sweep {
 }
 
 // prepared requires a sweep to find some runs made, and some left.
-func prepared(t *testing.T, s *Sweep, made, left int) {
+func prepared(t testing.TB, s *Sweep, made, left int) {
 	t.Helper()
 	if m, l, err := s.Prepare(); err != nil || m != made || l != left {
 		t.Fatalf("prepared: %d made, %d left, %v; want %d and %d", m, l, err, made, left)
@@ -177,4 +179,43 @@ func TestASetIsMadeByOneSweepAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
+}
+
+// makeSmall makes a sweep of simulated runs of 50 entries.
+func makeSmall(t testing.TB, runs int) {
+	s := sweepOf(t, runs, "ricart-agrawala")
+	s.Cells = s.Cells[:1]
+	prepared(t, s, 0, runs)
+	if _, err := s.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A small simulated run allocates little, since its histograms are sparse and it reuses compressors.
+func TestASmallRunTakesLittle(t *testing.T) {
+	makeSmall(t, 4) // makes the compressors and tables that later runs use again
+	var before, after runtime.MemStats
+	const runs = 20
+	runtime.ReadMemStats(&before)
+	makeSmall(t, runs)
+	runtime.ReadMemStats(&after)
+	if bytes := (after.TotalAlloc - before.TotalAlloc) / runs; bytes > 2_000_000 {
+		t.Errorf("a run allocates %d bytes", bytes)
+	}
+}
+
+// BenchmarkCell makes small runs of a sweep, whose cost is nearly all fixed. A run also waits for the disk,
+// so its CPU time is a figure of its own.
+func BenchmarkCell(b *testing.B) {
+	b.ReportAllocs()
+	before := cpuTime()
+	makeSmall(b, b.N)
+	b.ReportMetric(float64((cpuTime()-before).Microseconds())/float64(b.N), "cpu-us/op")
+}
+
+// cpuTime returns the CPU time that this process has used.
+func cpuTime() time.Duration {
+	var used syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"turnstile/internal/input"
@@ -27,16 +28,23 @@ type File struct {
 	packer *zstd.Encoder
 }
 
+// packers are compressors for reuse: each has tables of a megabyte.
+var packers = sync.Pool{New: func() any {
+	packer, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		panic(err) // only wrong options cause an error
+	}
+	return packer
+}}
+
 // CreateFile begins to store a history as a compressed file at path.
 func CreateFile(path string, h Header) (*File, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), ".history-*")
 	if err != nil {
 		return nil, fmt.Errorf("storing the history: %w", err)
 	}
-	packer, err := zstd.NewWriter(file, zstd.WithEncoderLevel(zstd.SpeedFastest))
-	if err != nil {
-		panic(err) // only wrong options cause an error
-	}
+	packer := packers.Get().(*zstd.Encoder)
+	packer.Reset(file)
 	return &File{NewWriter(packer, h), path, file, packer}, nil
 }
 
@@ -47,6 +55,7 @@ func (f *File) Save() error {
 	if closed := f.packer.Close(); err == nil { // otherwise Close returns the same error
 		err = closed
 	}
+	packers.Put(f.packer)
 	if err == nil {
 		err = errors.Join(f.file.Chmod(0o644), f.file.Sync())
 	}
