@@ -19,7 +19,7 @@ func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
 		ofNodes := kind.Role == port.Node
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
 			Waits: !f.Timed(), Again: f.Again, ByChance: f.ByChance(), Leaves: f.Leaves(), Unbounded: kind.Weighs,
-			Hits: f.HitsNode(), Cuts: kind.Cuts, Stops: kind.Stops && ofNodes, Sets: kind.Sets && ofNodes,
+			Hits: f.HitsNode(), Cuts: f.CutsOff(), Stops: kind.Stops && ofNodes, Sets: kind.Sets && ofNodes,
 			Freezes: kind.Stops && kind.Role == port.Server,
 			Spares:  ofNodes || effect.OfClients(f.Effect)}
 		asked.Slows = asked.Breaks&(nodes.NoPause|nodes.Timing) != 0 && !asked.OfLinks && !kind.Sets

@@ -651,28 +651,39 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Only a pause of servers freezes connections. A fault of one client spares the others, even if it cuts that
-// client off from the servers.
+// Only a pause of servers freezes connections. A fault of one client spares the others. A client is cut off
+// if it no longer reaches most servers: then the service does not have to serve it.
 func TestWhatFaultsOfServicesDo(t *testing.T) {
-	for _, x := range []struct {
-		text            string
-		freezes, spares bool
-	}{
-		{"pause: server leader, for: 1s", true, false},
-		{"pause: 1, for: 1s", false, true},
-		{"kill: server 0, for: 1s", false, false},
-		{"cut: server leader/servers, for: 1s", false, false},
-		{"cut: 1/servers, for: 1s", false, true},
-		{"drop-answer: 1, nth: 1", false, true},
+	type does struct{ freezes, spares, cuts bool }
+	o := option.Defaults()
+	o.Config.N = 3
+	spec, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]does{
+		"pause: server leader, for: 1s":       {freezes: true},
+		"pause: 1, for: 1s":                   {spares: true},
+		"kill: server 0, for: 1s":             {},
+		"cut: server leader/servers, for: 1s": {},
+		"cut: 1/servers, for: 1s":             {spares: true, cuts: true},
+		"cut: 1/server 0-1, for: 1s":          {spares: true, cuts: true},
+		"cut: 1/server 2, for: 1s":            {spares: true},
+		"drop-answer: 1, nth: 1":              {spares: true},
 	} {
-		f, err := chaos.ParseFault(x.text)
+		f, err := chaos.ParseFault(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := CheckedFaults([]chaos.Fault{f})[0]
-		if asked.Freezes != x.freezes || asked.Spares != x.spares ||
-			asked.Spares && asked.Hits(0, nodes.None) {
-			t.Errorf("%s freezes servers %v, spares other clients %v", x.text, asked.Freezes, asked.Spares)
+		scene := drafted(t, spec, o, false).Scene()
+		scene.Servers = chaos.Servers{Service: "redis", Count: 3, Leads: true, Peers: true}
+		all, err := chaos.Resolve([]chaos.Fault{f}, scene, 1)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		asked := CheckedFaults(all)[0]
+		if got := (does{asked.Freezes, asked.Spares, asked.Cuts}); got != want || got.spares && asked.Hits(0, 0) {
+			t.Errorf("%s: %+v, not %+v", text, got, want)
 		}
 	}
 }

@@ -128,6 +128,15 @@ func (f *Fault) OfMessages() bool { return f.OfLinks() || slices.Contains(f.kind
 // ByChance reports whether the fault hits a random part of the messages: see effect.ByChance.
 func (f *Fault) ByChance() bool { return effect.ByChance(f.Effect) }
 
+// CutsOff reports whether the fault cuts nodes off: from each other or from brokers or, as clients of a
+// service, from half of its servers or more.
+func (f *Fault) CutsOff() bool {
+	return f.kind().Cuts || effect.OfClients(f.Effect) &&
+		slices.ContainsFunc(effect.MembersIn(f.Effect), func(t effect.Target) bool {
+			return t.Word == effect.AllServers || 2*len(t.List) >= max(1, f.servers)
+		})
+}
+
 // ForGood reports whether the fault is never healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.
 func (f *Fault) ForGood() bool { return f.For == 0 && f.Effect.ForGood() || f.Nth > 0 }
