@@ -182,7 +182,7 @@ func (f *Folder) Histories() []string {
 	return paths
 }
 
-// storedHistory returns the path of the history of a trial, as in Histories; empty: there is none.
+// storedHistory returns the path of the history of a trial, as in Histories, or "" if it is missing.
 func (f *Folder) storedHistory(trial int) string {
 	for _, path := range []string{f.HistoryFile(trial), f.LogFolder(trial)} {
 		if exists(path) {

@@ -30,7 +30,8 @@ func (l *Latencies) Add(trial int, start time.Time, length time.Duration, all []
 	for _, t := range all {
 		pool(l.Pooled, t.Tag, t.Hist)
 	}
-	l.lines = append(l.lines, string(made(func(w io.Writer) error { return logTrial(w, trial, start, length, all) })))
+	text := made(func(w io.Writer) error { return logTrial(w, trial, start, length, all) })
+	l.lines = append(l.lines, string(text))
 }
 
 // First returns the latencies of the first n trials that were added.

@@ -80,7 +80,8 @@ func TestTrialsAreLetGo(t *testing.T) { // not in parallel, since it measures th
 	ofMade, ofReopened := map[int]int{}, map[int]int{}
 	for _, trials := range []int{5, 25} {
 		o := bench.Options{Algorithm: spec.Name, Config: nodes.Config{N: 4}, Entries: 50, Seed: 1, Trials: trials,
-			Patience: time.Second, Latency: chance.Constant(time.Millisecond), Workload: workload.Workload{Load: workload.Saturated}}
+			Patience: time.Second, Latency: chance.Constant(time.Millisecond),
+			Workload: workload.Workload{Load: workload.Saturated}}
 		var folder *results.Folder
 		ofMade[trials] = held(func() *Run {
 			r, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
