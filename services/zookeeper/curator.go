@@ -39,8 +39,8 @@ func needsCurator() error {
 	return nil
 }
 
-// prepareCurator checks what needsCurator does, and compiles a client. A run calls it before it starts clients,
-// so that the compiler does not use up the limit of their start.
+// prepareCurator checks what needsCurator checks, and compiles a client. A run calls it before it starts
+// clients, so that the compiler does not use up the limit of their start.
 func prepareCurator(name string, source []byte) error {
 	if err := needsCurator(); err != nil {
 		return err
