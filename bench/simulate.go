@@ -61,6 +61,25 @@ func (j *Job) SimulateTrial(ctx context.Context, number int, seed uint64, h hist
 	return t, nil
 }
 
+// SimulateAgain simulates a stored trial again, and does not judge it. Its history goes to folds, and its
+// messages to messages: see sim.Options.
+func (j *Job) SimulateAgain(ctx context.Context, seed uint64, messages func(history.MessageRecord),
+	folds ...history.Fold) error {
+	asked, _, err := j.Simulation(0, seed)
+	if err != nil {
+		return err
+	}
+	asked.Interrupt, asked.Messages = ctx.Done(), messages
+	result, err := simulateWatched(ctx, *asked, stuckAfter, folds...)
+	if err == nil {
+		err = result.Cut
+	}
+	if err != nil {
+		return fmt.Errorf("simulating: %w", err)
+	}
+	return nil
+}
+
 // Limits on how long a simulation may spend on one message, which takes a microsecond unless the algorithm is
 // stuck. After an interruption the limit is shorter, so that the user need not wait.
 const (

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"turnstile/results"
 )
 
 // Numbers and names beyond all bounds are refused before anything is built from them.
@@ -54,6 +56,34 @@ func TestTooManyNodesAreToldBeforeReading(t *testing.T) {
 		status := run(t.Context(), program{}, call, &out, &out)
 		if status == 0 || !strings.Contains(out.String(), says) {
 			t.Errorf("%s: status %d, %s", args, status, &out)
+		}
+	}
+}
+
+// That a run has too many messages is told by its counters, before it is simulated again: the run of this
+// record would differ.
+func TestTooManyMessagesAreToldBeforeSimulating(t *testing.T) {
+	dir := simulatedRun(t, "--algo ricart -n 400 --entries 250 --latency exponential:1ms --seed 7")
+	record := filepath.Join(dir, results.RunFile)
+	text, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := strings.Index(string(text), "checksum: ")
+	other := strings.ReplaceAll(string(text[:sealed]), "seed: 7\n", "seed: 8\n")
+	if err := os.WriteFile(record, results.Sealed([]byte(other)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"": "--to shiviz writes at most 167,772 messages and 1,000,000 requests, and there are 199,500 messages " +
+			"and 250 requests: choose a shorter time by --from and --until",
+		"--until 1ms": "this version simulates it differently",
+	} {
+		var out bytes.Buffer
+		call := append([]string{"runs", "export", "--to", "shiviz", dir}, strings.Fields(args)...)
+		if status := run(t.Context(), program{}, call, &out, &out); status == 0 ||
+			!strings.Contains(out.String(), says) {
+			t.Errorf("%s: status %d, %.300s", args, status, &out)
 		}
 	}
 }

@@ -12,11 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/bench/runs"
+	"turnstile/internal/english"
 	"turnstile/internal/suggest"
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 	"turnstile/report/export"
 )
 
@@ -136,19 +139,58 @@ func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *sp
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := c.checkSize(ctx, past); err != nil {
+			return nil, nil, err
+		}
 		if x, err = past.Extract(ctx, w, c.to != "entries"); err != nil {
 			return nil, nil, failure{err, check.Inconclusive.ExitCode()}
 		}
 		fault = past.Fault
 	}
-	const mostClocks = 1 << 26 // limit of messages times nodes: vector clocks take up to 500 MB
 	switch {
-	case x.TooMany || c.to == "shiviz" && len(x.Messages)*x.Stack.Total() > mostClocks:
-		err = fmt.Errorf("%d messages and %d entries are too many: choose a shorter time by --from and --until",
-			len(x.Messages), len(x.Sections))
+	case x.TooMany || len(x.Messages) > mostMessages(c.to, x.Stack),
+		c.to == "shiviz" && len(x.Events) >= spacetime.MostEvents:
+		err = c.tooMany(x.Stack, "more")
 	case c.to != "entries" && (x.Complete > max(0, w.From) || x.Until < min(x.End, w.To)):
 		err = fmt.Errorf("not all messages of that time are known, since only bench --trace keeps them: "+
 			"these are: --from %v --until %v", time.Duration(max(0, x.Complete)), time.Duration(min(x.Until, x.End)))
 	}
 	return x, fault, err
+}
+
+// mostMessages returns how many messages can be written in a form.
+func mostMessages(form string, stack *row.Stack) int {
+	if form != "shiviz" {
+		return spacetime.MostMessages
+	}
+	const mostClocks = 1 << 26 // messages times nodes: vector clocks take up to 500 MB
+	return min(spacetime.MostMessages, mostClocks/stack.Total())
+}
+
+// checkSize returns an error if a whole trial is too large to be written. It counts before anything is
+// gathered. For a part of a trial, and for a trial of which few messages are kept, this is known only later.
+func (c *exportCall) checkSize(ctx context.Context, past *runs.Past) error {
+	if c.from > 0 || c.until > 0 {
+		return nil
+	}
+	messages, requests, err := past.Size(ctx)
+	all := c.to != "entries" && (past.Simulated || past.Trace)
+	switch {
+	case err != nil:
+		return failure{err, check.Inconclusive.ExitCode()}
+	case requests > spacetime.MostSections, all && messages > uint64(mostMessages(c.to, past.Stack)):
+		return c.tooMany(past.Stack, fmt.Sprintf("%s and %s", english.Count(messages, "message", "messages"),
+			english.Count(requests, "request", "requests")))
+	}
+	return nil
+}
+
+// tooMany is the error of a trial, or a part of one, with too many messages or requests.
+func (c *exportCall) tooMany(stack *row.Stack, has string) error {
+	most := english.Count(spacetime.MostSections, "request", "requests")
+	if c.to != "entries" {
+		most = english.Count(mostMessages(c.to, stack), "message", "messages") + " and " + most
+	}
+	return fmt.Errorf("--to %s writes at most %s, and there are %s: choose a shorter time by --from and --until",
+		c.to, most, has)
 }

@@ -327,67 +327,73 @@ func OpenPast(known catalog.Table, folder *results.Folder, trial int) (*Past, er
 // Fault describes the fault with a number.
 func (p *Past) Fault(number uint32) string { return bench.FaultIn(p.run.faults(p.Trial))(int(number)) }
 
-// Read makes a fold for the header of the trial's history, and runs the history through it, with the messages
-// that are stored.
-func (p *Past) Read(ctx context.Context, fold func(h history.Header) history.Fold) error {
-	return p.read(ctx, p.stored, fold)
-}
-
-// ReadMessages is like Read, but with all messages if the trial was simulated: unless they are stored, it
-// simulates the trial again. It returns an error if the new simulation gives another history.
-func (p *Past) ReadMessages(ctx context.Context, fold func(h history.Header) history.Fold) error {
-	if !p.Simulated || p.Trace {
-		return p.Read(ctx, fold)
-	}
-	return p.read(ctx, p.again, fold)
-}
-
-// Extract returns the events of the trial in a window, and its messages if messages is set, as in
-// ReadMessages.
+// Extract returns the events of the trial in a window and, if messages is set, its messages. If these are not
+// stored, and the trial was simulated, it simulates the trial again. It is an error if the new simulation gives
+// another history.
 func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*spacetime.Extract, error) {
-	read := p.Read
-	if messages {
-		read = p.ReadMessages
+	h, err := p.open()
+	if err != nil {
+		return nil, err
 	}
-	var fold *spacetime.Fold
-	err := read(ctx, func(h history.Header) history.Fold {
-		fold = spacetime.New(h, p.Stack, w)
-		return fold
-	})
+	defer h.Close()
+	fold := spacetime.New(h.Header, p.Stack, w)
+	if messages && p.Simulated && !p.Trace {
+		err = p.again(ctx, h, fold)
+	} else {
+		err = h.RunContext(ctx, fold)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &fold.Extract, nil
 }
 
-// read makes a fold for the header of the trial's history, and fills it by the given function.
-func (p *Past) read(ctx context.Context, from func(context.Context, *history.Reader, history.Fold) error,
-	fold func(h history.Header) history.Fold) error {
+// open opens the history of the trial.
+func (p *Past) open() (*history.Reader, error) {
 	h, err := p.Folder.History(p.Trial)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if err := p.run.checkOrigin(p.Trial, h.Header); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// A counters is a fold that only takes the logs, which have the counters of nodes.
+type counters struct{ logs []*history.NodeLog }
+
+func (c *counters) Add(history.Event) {}
+
+func (c *counters) Close(logs []*history.NodeLog) { c.logs = logs }
+
+// Size returns how many messages and requests the trial has, by the counters of its nodes. It reads the stored
+// history once, and keeps nothing of it.
+func (p *Past) Size(ctx context.Context) (messages, requests uint64, err error) {
+	h, err := p.open()
+	if err != nil {
+		return 0, 0, err
 	}
 	defer h.Close()
-	if err := p.run.checkOrigin(p.Trial, h.Header); err != nil {
-		return err
+	var c counters
+	if err := h.RunContext(ctx, &c); err != nil {
+		return 0, 0, err
 	}
-	return from(ctx, h, fold(h.Header))
+	sum := history.Sum(c.logs)
+	for _, k := range sum.Kinds {
+		messages += k.Sent
+	}
+	return messages, sum.Requests, nil
 }
 
-// stored runs the stored history through a fold.
-func (p *Past) stored(ctx context.Context, h *history.Reader, fold history.Fold) error {
-	return h.RunContext(ctx, fold)
-}
-
-// again simulates the trial again, and runs the events through a fold.
-func (p *Past) again(ctx context.Context, h *history.Reader, fold history.Fold) error {
+// again simulates the trial again, and runs the events and messages through a fold.
+func (p *Past) again(ctx context.Context, h *history.Reader, fold *spacetime.Fold) error {
 	if p.Trial > len(p.run.Record.Trials) {
 		return errors.New("the run ended before this trial did: make it again")
 	}
-	j := *p.Job
-	j.Trace, j.Seed = true, p.run.Record.Trials[p.Trial-1].Seed
 	same := &sameAs{stored: h}
-	if _, err := bench.Simulate(ctx, &j, same, fold); err != nil {
+	seed := p.run.Record.Trials[p.Trial-1].Seed
+	if err := p.SimulateAgain(ctx, seed, fold.Message, same, fold); err != nil {
 		return err
 	}
 	if same.differs {

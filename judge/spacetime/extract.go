@@ -4,6 +4,7 @@ package spacetime
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"turnstile/judge/leadership"
@@ -35,14 +36,15 @@ type Extract struct {
 	// From Complete until Until, all messages are known.
 	Complete, Until int64
 	texts           map[nodes.ID][]history.Text // texts of messages, by node and record; nil: not kept
-	// TooMany means that the window has more sections than an extract holds.
+	// TooMany means that the window has more messages or sections than an extract holds.
 	TooMany bool
 }
 
-// How many sections and events an extract holds at most.
+// How many messages, sections and events an extract holds at most. They take up to 500 MB.
 const (
-	mostSections = 1_000_000
-	mostEvents   = 1_000_000
+	MostMessages = 1 << 22
+	MostSections = 1_000_000
+	MostEvents   = 1_000_000
 )
 
 // A Together is a time in which several nodes did what only one may, or the moment of another failure.
@@ -72,6 +74,7 @@ type Fold struct {
 	leaders  []*leadership.Fold // the fold for the elector; empty if the stack has no elector
 	seen     *Together          // the first failure that the player of a schedule observed
 	err      int64              // bound on the error of comparing two stamps
+	passing  *passing           // matches the messages of a simulated run as they pass; nil: there were none
 }
 
 // New returns a fold that makes the extract of a window of a history. All nodes have the instances of stack.
@@ -95,7 +98,7 @@ func (f *Fold) Add(e history.Event) {
 		l.Add(e)
 	}
 	f.End = max(f.End, e.At)
-	if e.Node >= 0 && f.touches(e.At, e.At) && isStep(e.Kind) && len(f.Events) < mostEvents {
+	if e.Node >= 0 && f.touches(e.At, e.At) && isStep(e.Kind) && len(f.Events) < MostEvents {
 		f.Events = append(f.Events, e)
 	}
 	if e.Kind != history.Observed || e.Count == history.Quiet || f.seen != nil {
@@ -141,7 +144,7 @@ func (o observer) Ended(s *section.Section) {
 	unissued := s.State == section.Unissued
 	switch {
 	case unissued && !o.touches(s.Due, s.Due) || !unissued && !o.touches(s.Asked, s.Ended):
-	case len(o.Sections)+len(o.Unissued) >= mostSections:
+	case len(o.Sections)+len(o.Unissued) >= MostSections:
 		o.Extract.TooMany = true
 	case unissued:
 		o.Extract.Unissued = append(o.Extract.Unissued, *s)
@@ -163,7 +166,11 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	}
 	slices.SortStableFunc(f.Together, func(a, b Together) int { return cmp.Compare(a.From, b.From) })
 	f.findFirst()
-	f.match(logs)
+	f.Complete, f.Until = math.MinInt64, math.MaxInt64
+	if f.passing == nil {
+		f.match(logs)
+	}
+	f.finish()
 }
 
 // An edge is where a section begins or ends.

@@ -56,7 +56,6 @@ type matcher struct {
 func (f *Fold) match(logs []*history.NodeLog) {
 	m := matcher{f, map[link][]int32{}}
 	f.keepTexts(logs)
-	f.Complete, f.Until = math.MinInt64, math.MaxInt64
 	stopped := int64(math.MinInt64) // when tracing stopped everywhere, to keep the messages before a violation
 	for _, l := range logs {
 		if len(l.Trace) == 0 {
@@ -82,7 +81,6 @@ func (f *Fold) match(logs []*history.NodeLog) {
 			m.come(r, at)
 		}
 	}
-	m.finish()
 }
 
 // counted returns how many messages a node published and handled.
@@ -123,7 +121,7 @@ func (m *matcher) send(r *history.MessageRecord, place int32) {
 		}
 		key := link{r.Node, to, r.Peer == nodes.None, r.Instance, r.Kind, r.Seq}
 		m.sends[key] = append(m.sends[key], int32(len(m.Messages)))
-		m.Messages = append(m.Messages, Message{From: r.Node, To: to, Instance: r.Instance, Kind: r.Kind,
+		m.add(Message{From: r.Node, To: to, Instance: r.Instance, Kind: r.Kind,
 			Sent: r.At, Over: Unknown, sent: place, asks: r.Asks})
 	}
 }
@@ -150,7 +148,16 @@ func (m *matcher) come(r *history.MessageRecord, place int32) {
 		m.Messages[at] = was
 		return
 	}
-	m.Messages = append(m.Messages, was) // a copy, or a message whose send is unknown
+	m.add(was) // a copy, or a message whose send is unknown
+}
+
+// add adds a message, unless there are too many.
+func (f *Extract) add(m Message) {
+	if len(f.Messages) == MostMessages {
+		f.TooMany = true
+		return
+	}
+	f.Messages = append(f.Messages, m)
 }
 
 // sent returns the index of the message that was sent last under a key before a time, or -1.
@@ -165,12 +172,74 @@ func (m *matcher) sent(on link, before int64) int32 {
 }
 
 // finish drops messages that were over before the window, and sorts the rest by their sends.
-func (m *matcher) finish() {
-	f := m.Fold
+func (f *Extract) finish() {
 	f.Messages = slices.DeleteFunc(f.Messages, func(x Message) bool {
 		return x.Fate != Pending && x.Over < f.Window.From || x.Fate == Pending && x.Sent < f.Window.From
 	})
 	slices.SortStableFunc(f.Messages, func(a, b Message) int {
-		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.From, b.From))
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.From, b.From), cmp.Compare(a.sent, b.sent))
 	})
+}
+
+// A passing matches messages whose records come in the order of time, and whose numbers count the sends.
+type passing struct {
+	places []int32            // by node: how many records it had
+	early  map[uint32]Message // by number: messages on their way when the window began
+	first  uint32             // the number of the first message sent in the window
+	at     []int32            // indices in Extract.Messages of this message and those sent after it
+}
+
+// Message takes the record of a message of a simulated run: see sim.Options.Messages. The fold then ignores
+// the traces in the logs.
+func (f *Fold) Message(r history.MessageRecord) {
+	if f.passing == nil {
+		f.passing = &passing{places: make([]int32, f.Stack.Total()), early: map[uint32]Message{}}
+	}
+	p := f.passing
+	place := p.places[r.Node]
+	p.places[r.Node]++
+	switch before := r.At < f.Window.From; {
+	case before && !r.Sent:
+		delete(p.early, r.Seq)
+	case !r.Sent:
+		f.came(r, place)
+	case r.At <= f.Window.To:
+		m := Message{From: r.Node, To: r.Peer, Instance: r.Instance, Kind: r.Kind, Sent: r.At, Over: Unknown,
+			sent: place, asks: r.Asks}
+		if before {
+			p.early[r.Seq] = m
+			break
+		}
+		if len(p.at) == 0 {
+			p.first = r.Seq
+		}
+		p.at = append(p.at, int32(len(f.Messages)))
+		f.add(m)
+	}
+}
+
+// came takes the record of a message that was handled or lost in the window or after it.
+func (f *Fold) came(r history.MessageRecord, place int32) {
+	p := f.passing
+	m, early := p.early[r.Seq]
+	var pending *Message
+	switch i := int(r.Seq - p.first); { // a large number if the message is older
+	case early:
+	case i < len(p.at) && int(p.at[i]) < len(f.Messages): // otherwise there were too many
+		pending = &f.Messages[p.at[i]]
+		m = *pending
+	case r.At > f.Window.To:
+		return
+	default:
+		m = Message{From: r.Peer, To: r.Node, Instance: r.Instance, Kind: r.Kind, Sent: Unknown}
+	}
+	m.Fate, m.Over, m.over = Handled, r.At, place
+	if r.Lost {
+		m.Fate = Lost
+	}
+	if pending != nil && pending.Fate == Pending {
+		*pending = m
+		return
+	}
+	f.add(m) // it was sent before the window, or is a copy
 }

@@ -2,14 +2,19 @@ package spacetime
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"turnstile/algorithms/catalog"
+	"turnstile/internal/chance"
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
 )
 
 func stack(t *testing.T, algorithm string, n int) *row.Stack {
@@ -117,9 +122,6 @@ func TestClocksFollowMessages(t *testing.T) {
 		}
 		got = append(got, clocks)
 	}
-	if stamp := x.Steps()[2][0].Stamp; stamp != 5 {
-		t.Errorf("the stamp of what comes last is %d", stamp)
-	}
 	if !slices.EqualFunc(got, want, func(a, b [][]uint32) bool { return slices.EqualFunc(a, b, slices.Equal) }) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -204,5 +206,66 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	h.Run(f)
 	if f.Complete != 11 || f.Until != 12 {
 		t.Errorf("all messages are known from %d to %d, not from 11 to 12", f.Complete, f.Until)
+	}
+}
+
+// A carrier has packets arrive after one to three milliseconds, some of them twice, and one not at all.
+type carrier struct{ loses uint64 }
+
+func (c carrier) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
+	late := time.Duration(1+p.Number%3) * time.Millisecond
+	switch {
+	case p.Number == c.loses:
+		return fate
+	case p.Number%40 == 0:
+		return append(fate, late, late)
+	}
+	return append(fate, late)
+}
+
+// simulated returns the extract of a window of a simulated run, whose messages come from the logs or, if
+// passing is set, as they pass.
+func simulated(t *testing.T, entries uint64, w section.Window, loses uint64, passing bool) *Extract {
+	t.Helper()
+	o := sim.Options{Stack: stack(t, "suzuki-kasami", 4), Seed: 1, Entries: entries, Shaper: carrier{loses},
+		Trace:    !passing,
+		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond)}}
+	f := New(history.Header{Nodes: 4}, o.Stack, w)
+	if passing {
+		o.Messages = f.Message
+	}
+	if _, err := sim.Run(o, f); err != nil {
+		t.Fatal(err)
+	}
+	return &f.Extract
+}
+
+func TestMessagesAreTheSameWhenTheyPass(t *testing.T) {
+	for _, w := range []section.Window{whole, {From: 50_000_000, To: 90_000_000}, {From: 0, To: 50_500_000}} {
+		logged, passed := simulated(t, 300, w, 60, false), simulated(t, 300, w, 60, true)
+		if len(passed.Messages) < 20 || !slices.Equal(logged.Messages, passed.Messages) {
+			t.Errorf("%v: %d messages in the logs, and %d as they pass", w, len(logged.Messages), len(passed.Messages))
+		}
+	}
+}
+
+// The messages of a window take the same memory however long the run is.
+func TestMessagesOutsideTheWindowAreLetGo(t *testing.T) { // not in parallel, since it measures the memory
+	held := func(entries uint64) int {
+		memory := func() int {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return int(m.HeapAlloc)
+		}
+		before := memory()
+		at := int64(entries) * 1_000_000 // more than a millisecond passes for each entry
+		x := simulated(t, entries, section.Window{From: at, To: at + 10_000_000}, 0, true)
+		with := memory()
+		runtime.KeepAlive(x)
+		return with - before
+	}
+	if short, long := held(500), held(8000); long-short > 100_000 {
+		t.Errorf("a run with 7,500 entries more takes %d bytes more", long-short)
 	}
 }

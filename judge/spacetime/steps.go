@@ -2,6 +2,7 @@ package spacetime
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -19,47 +20,76 @@ type Step struct {
 	// Clock is the vector clock of the node after the step: how many steps of each node it can know of. Only
 	// ClockedSteps sets it. It takes four bytes for each node.
 	Clock []uint32
-	// Stamp is the node's logical clock after the step (L. Lamport, CACM 21(7), 1978).
-	Stamp uint32
 
 	place int32 // index among the records of the node
 	after bool  // the event is a request, and later messages of the same time were certainly sent after it
 }
 
-// Steps returns the steps of each node in the window. At equal times receipts come first, and a request comes
-// before the first message sent for it. All else is in the order of the node's log.
-func (f *Extract) Steps() [][]Step { return f.steps(0) }
+// Steps yields the steps of each node in the window, without clocks. At equal times receipts come first, and
+// a request comes before the first message sent for it. All else is in the order of the node's log.
+func (f *Extract) Steps() iter.Seq2[int, []Step] {
+	return func(yield func(int, []Step) bool) {
+		events := make([][]history.Event, f.Stack.Total())
+		for _, e := range f.Events {
+			events[e.Node] = append(events[e.Node], e)
+		}
+		for id, steps := range f.MessageSteps() {
+			if !yield(id, f.merged(steps, events[id])) {
+				return
+			}
+		}
+	}
+}
 
-// ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
-func (f *Extract) ClockedSteps() [][]Step { return f.steps(f.Stack.Total()) }
-
-// steps returns the steps of each node in the window. The parameter clocked is the number of entries of their
-// vector clocks; 0: no clocks.
-func (f *Extract) steps(clocked int) [][]Step {
-	all := make([][]Step, f.Stack.Total())
+// MessageSteps is Steps without the events. It takes the memory of the steps of one node at a time.
+func (f *Extract) MessageSteps() iter.Seq2[int, []Step] {
+	of := make([][]int32, f.Stack.Total()) // by node: its messages, in their order
 	for i := range f.Messages {
 		m := &f.Messages[i]
-		if m.Sent != Unknown && f.touches(m.Sent, m.Sent) {
-			all[m.From] = append(all[m.From], Step{At: m.Sent, Messages: []int32{int32(i)}, place: m.sent})
+		if m.Sent != Unknown {
+			of[m.From] = append(of[m.From], int32(i))
 		}
-		if m.Fate == Handled && f.touches(m.Over, m.Over) {
-			all[m.To] = append(all[m.To], Step{At: m.Over, Messages: []int32{int32(i)}, Receipt: true, place: m.over})
+		if m.Fate == Handled && (m.To != m.From || m.Sent == Unknown) {
+			of[m.To] = append(of[m.To], int32(i))
 		}
 	}
-	events := make([][]history.Event, len(all))
-	for _, e := range f.Events {
-		events[e.Node] = append(events[e.Node], e)
+	return func(yield func(int, []Step) bool) {
+		for id := range of {
+			if !yield(id, f.stepsOf(nodes.ID(id), of[id])) {
+				return
+			}
+		}
 	}
-	for id := range all {
-		slices.SortStableFunc(all[id], func(a, b Step) int { return cmp.Compare(a.place, b.place) })
-		all[id] = f.merged(joined(all[id]), events[id])
+}
+
+// stepsOf returns the steps of a node, given the indices of its messages.
+func (f *Extract) stepsOf(id nodes.ID, messages []int32) (steps []Step) {
+	for at, i := range messages {
+		m, alone := &f.Messages[i], messages[at:at+1:at+1]
+		if m.From == id && m.Sent != Unknown && f.touches(m.Sent, m.Sent) {
+			steps = append(steps, Step{At: m.Sent, Messages: alone, place: m.sent})
+		}
+		if m.To == id && m.Fate == Handled && f.touches(m.Over, m.Over) {
+			steps = append(steps, Step{At: m.Over, Messages: alone, Receipt: true, place: m.over})
+		}
 	}
-	f.setClocks(all, clocked)
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.place, b.place) })
+	return joined(steps)
+}
+
+// ClockedSteps returns the steps of each node with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
+func (f *Extract) ClockedSteps() [][]Step {
+	all := make([][]Step, 0, f.Stack.Total())
+	for _, steps := range f.Steps() {
+		all = append(all, steps)
+	}
+	f.setClocks(all)
 	return all
 }
 
 // joined merges the steps of one record: a multicast, or a message and its copies by the network.
-func joined(steps []Step) (all []Step) {
+func joined(steps []Step) []Step {
+	all := steps[:0]
 	for _, s := range steps {
 		if last := len(all) - 1; last >= 0 && all[last].place == s.place {
 			all[last].Messages = append(all[last].Messages, s.Messages...)
@@ -97,15 +127,14 @@ func (f *Extract) asks(steps []Step, e *history.Event) int {
 	return -1
 }
 
-// setClocks sets the clocks of all steps. It takes the steps of each node in order, and a receipt after its
-// send.
-func (f *Extract) setClocks(all [][]Step, clocked int) {
+// setClocks sets the vector clocks of all steps. It takes the steps of each node in order, and a receipt after
+// its send.
+func (f *Extract) setClocks(all [][]Step) {
 	clocks := make([][]uint32, len(all))
 	next := make([]int, len(all))
-	stamps := make([]uint32, len(all))
 	sent := make([]*Step, len(f.Messages)) // by message: the step that sent it
 	for id := range all {
-		clocks[id] = make([]uint32, clocked)
+		clocks[id] = make([]uint32, len(all))
 	}
 	left := 0
 	for id := range all {
@@ -119,7 +148,7 @@ func (f *Extract) setClocks(all [][]Step, clocked int) {
 				if s.Receipt && !force && f.awaits(s, sent) {
 					break
 				}
-				f.takeStep(s, id, clocks[id], &stamps[id], sent)
+				takeStep(s, id, clocks[id], sent)
 				next[id]++
 			}
 		}
@@ -133,20 +162,15 @@ func (f *Extract) awaits(s *Step, sent []*Step) bool {
 	return sent[s.Messages[0]] == nil && m.Sent != Unknown && f.touches(m.Sent, m.Sent)
 }
 
-// takeStep sets the clocks of a step of a node.
-func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent []*Step) {
+// takeStep sets the clock of a step of a node.
+func takeStep(s *Step, id int, clock []uint32, sent []*Step) {
 	if s.Receipt && sent[s.Messages[0]] != nil {
-		by := sent[s.Messages[0]]
-		*stamp = max(*stamp, by.Stamp)
-		for of, count := range by.Clock {
+		for of, count := range sent[s.Messages[0]].Clock {
 			clock[of] = max(clock[of], count)
 		}
 	}
-	if *stamp++; len(clock) > 0 {
-		clock[id]++
-		s.Clock = slices.Clone(clock)
-	}
-	s.Stamp = *stamp
+	clock[id]++
+	s.Clock = slices.Clone(clock)
 	if s.Event == nil && !s.Receipt {
 		for _, i := range s.Messages {
 			sent[i] = s
@@ -170,7 +194,7 @@ const mostClocks = 1 << 26
 // any way. known is false unless the extract begins with the run, has all messages, and is not too long.
 func (f *Extract) Inversions() (count int, known bool) {
 	steps := (2*len(f.Messages) + len(f.Events)) * f.Stack.Total()
-	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= mostEvents ||
+	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= MostEvents ||
 		steps > mostClocks {
 		return 0, false
 	}

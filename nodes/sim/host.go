@@ -45,7 +45,7 @@ func (w *world) count(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 
 // send puts a message on its way.
 func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
-	if w.Trace {
+	if w.numbers {
 		w.message++
 	}
 	w.note(from, to, e.Instance, e.Kind, true, w.message)

@@ -55,23 +55,42 @@ func (w *world) mark(mark uint32) {
 // note records in the trace that a node has sent a message to a peer or handled one. number is 0 unless all
 // messages are recorded.
 func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, number uint32) {
-	if w.frozen && !w.Trace {
+	if w.frozen && !w.numbers {
 		return
 	}
-	if uint64(len(w.trace)) < w.keeps {
+	if w.Messages != nil && len(w.trace) > 0 && w.trace[0].At != w.now {
+		w.tell()
+	}
+	if w.Messages != nil || uint64(len(w.trace)) < w.keeps {
 		w.trace = append(w.trace, history.MessageRecord{})
 	}
-	p := &w.trace[w.traced&(w.keeps-1)]
+	w.traced++
+	p := w.noted(w.traced - 1)
 	p.At, p.Node, p.Peer, p.Instance, p.Kind, p.Sent = w.now, id, peer, uint16(instance), kind, sent
 	p.Seq, p.Lost, p.Asks = number, false, false
-	w.traced++
+}
+
+// noted returns the record of a message that the trace still has, given its index among all messages.
+func (w *world) noted(at uint64) *history.MessageRecord {
+	if w.Messages != nil {
+		return &w.trace[at+uint64(len(w.trace))-w.traced]
+	}
+	return &w.trace[at&(w.keeps-1)]
+}
+
+// tell passes on the messages of the time that has passed.
+func (w *world) tell() {
+	for _, m := range w.trace {
+		w.Messages(m)
+	}
+	w.trace = w.trace[:0]
 }
 
 // noteAsks marks the first message that a node has sent for a request. It searches the trace from the index
 // that the parameter since holds.
 func (w *world) noteAsks(id nodes.ID, instance int32, since uint64) {
-	for at := since; w.Trace && at < w.traced; at++ {
-		if m := &w.trace[at&(w.keeps-1)]; m.Sent && m.Node == id && m.Instance == uint16(instance) {
+	for at := since; w.numbers && at < w.traced; at++ {
+		if m := w.noted(at); m.Sent && m.Node == id && m.Instance == uint16(instance) {
 			m.Asks = true
 			return
 		}
@@ -80,9 +99,9 @@ func (w *world) noteAsks(id nodes.ID, instance int32, since uint64) {
 
 // noteLoss records that a message to a node is lost, if all messages are recorded.
 func (w *world) noteLoss(to, from nodes.ID, instance int32, kind uint8, number uint32) {
-	if w.Trace {
+	if w.numbers {
 		w.note(to, from, instance, kind, false, number)
-		w.trace[(w.traced-1)&(w.keeps-1)].Lost = true
+		w.noted(w.traced - 1).Lost = true
 	}
 }
 
@@ -99,6 +118,9 @@ func (w *world) brokeFor(instance int32, need nodes.Assumption) {
 // which may be large.
 func (w *world) close() {
 	w.flush()
+	if w.Messages != nil {
+		w.tell()
+	}
 	w.processes, w.arrivals, w.queue, w.links = nil, nil, queue{}, nil
 	logs := w.lab.Logs(func(yield func(history.MessageRecord) bool) { // the oldest message first
 		for i := range w.trace {

@@ -40,7 +40,10 @@ type Options struct {
 	Multicast   bool             // a broadcast counts as one publish
 	FaultDriver port.FaultDriver // carries out faults; nil: no faults
 	Trace       bool             // record all messages, numbered from 1, and which of them are lost
-	Counts      bool             // record message counts when a fault or measuring begins or ends
+	// Messages takes each message, as Trace records it, in the order of time; the logs then have none. It may be
+	// nil.
+	Messages func(history.MessageRecord)
+	Counts   bool // record message counts when a fault or measuring begins or ends
 
 	// Patience is how many messages and timers in all may be handled without an entry while a client waits,
 	// before the run counts as stalled; zero: the constant plenty for each node. Patience ends runs in which

@@ -52,19 +52,20 @@ type world struct {
 	handled    uint64
 	sent       uint64 // messages sent, except heartbeats
 	dropped    uint64
-	asked      asked // sequential load: the current request
-	trace      []history.MessageRecord
-	traced     uint64 // messages ever put into the trace
-	keeps      uint64 // capacity of the trace
-	message    uint32 // number of the latest message sent, if all are recorded
-	frozen     bool   // exclusion was violated: the trace keeps the messages before it
-	steps      uint64 // messages and timers handled, except by failure detectors
-	moved      uint64 // w.steps at the latest entry, or when a client began to wait
-	short      uint64 // after so few steps without an entry the run never counts as stalled
-	last       uint64 // w.steps when the last request was over
-	beats      uint64 // messages of failure detectors handled since w.moved was set
-	stopped    bool   // no more requests are issued
-	measuring  bool   // the event Measuring is recorded
+	asked      asked                   // sequential load: the current request
+	trace      []history.MessageRecord // with Options.Messages: only messages of the current time
+	traced     uint64                  // messages ever put into the trace
+	keeps      uint64                  // capacity of the trace
+	numbers    bool                    // all messages are recorded, with their numbers
+	message    uint32                  // number of the latest message sent, if numbers is set
+	frozen     bool                    // exclusion was violated: the trace keeps the messages before it
+	steps      uint64                  // messages and timers handled, except by failure detectors
+	moved      uint64                  // w.steps at the latest entry, or when a client began to wait
+	short      uint64                  // after so few steps without an entry the run never counts as stalled
+	last       uint64                  // w.steps when the last request was over
+	beats      uint64                  // messages of failure detectors handled since w.moved was set
+	stopped    bool                    // no more requests are issued
+	measuring  bool                    // the event Measuring is recorded
 	warmup     warmup
 	ended      bool // the event Stopped is recorded
 	parked     bool // nodes handle no more messages, timers or campaigns
@@ -99,7 +100,7 @@ func newWorld(o Options) *world {
 	stack := o.Stack
 	total := stack.Total()
 	w := &world{Options: o, dice: chance.Dice(o.Seed), n: stack.N(), queue: newQueue(), resumedAt: -1,
-		keeps: traceLen}
+		keeps: traceLen, numbers: o.Trace || o.Messages != nil}
 	if o.Trace {
 		w.keeps = mostTrace
 	}

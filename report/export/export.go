@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -32,23 +30,30 @@ var outcomes = map[section.State]string{section.Exited: "exited", section.Revoke
 // the others.
 func Entries(w io.Writer, trial int, x *spacetime.Extract) error {
 	out := csv.NewWriter(w)
-	for _, s := range slices.Concat(x.Sections, x.Unissued) {
-		issued, served := s.State != section.Unissued, s.Served()
-		left := s.State == section.Exited || s.State == section.Revoked || s.State == section.Crashed
-		var faults []string // faults in force at any moment between the time when the request was due and its end
-		for _, f := range x.Faults {
-			if f.From <= s.Ended && f.To >= s.Due {
-				faults = append(faults, fmt.Sprint(f.Number))
-			}
+	for _, sections := range [][]section.Section{x.Sections, x.Unissued} {
+		for i := range sections {
+			out.Write(entryOf(trial, &sections[i], x)) // out keeps the first error
 		}
-		out.Write([]string{cell(true, trial), cell(true, s.Node), cell(true, s.Resource.Instance),
-			cell(issued, s.Entry), cell(s.Units > 0, s.Units), us(true, s.Due), us(issued, s.Asked),
-			us(served, s.Entered), us(left, s.Ended), us(served, s.Entered-s.Due), us(served, s.Entered-s.Asked),
-			us(left, s.Ended-s.Entered), cell(served && s.Fence != 0, s.Fence), cell(left, s.Refused),
-			outcomes[s.State], cell(served, x.Measured.Has(s.Entered)), strings.Join(faults, " ")})
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// entryOf returns the row of a request.
+func entryOf(trial int, s *section.Section, x *spacetime.Extract) []string {
+	issued, served := s.State != section.Unissued, s.Served()
+	left := s.State == section.Exited || s.State == section.Revoked || s.State == section.Crashed
+	var faults []string // faults in force at any moment between the time when the request was due and its end
+	for _, f := range x.Faults {
+		if f.From <= s.Ended && f.To >= s.Due {
+			faults = append(faults, fmt.Sprint(f.Number))
+		}
+	}
+	return []string{cell(true, trial), cell(true, s.Node), cell(true, s.Resource.Instance),
+		cell(issued, s.Entry), cell(s.Units > 0, s.Units), us(true, s.Due), us(issued, s.Asked),
+		us(served, s.Entered), us(left, s.Ended), us(served, s.Entered-s.Due), us(served, s.Entered-s.Asked),
+		us(left, s.Ended-s.Entered), cell(served && s.Fence != 0, s.Fence), cell(left, s.Refused),
+		outcomes[s.State], cell(served, x.Measured.Has(s.Entered)), strings.Join(faults, " ")}
 }
 
 // cell prints a value; empty: the value is not known.
@@ -93,9 +98,9 @@ func ShiViz(w io.Writer, x *spacetime.Extract) error {
 // host returns the name of a node, without blanks.
 func host[ID ~int | ~int32](x *spacetime.Extract, id ID) string {
 	if int(id) >= x.Stack.N() {
-		return fmt.Sprintf("server%d", id)
+		return "server" + strconv.Itoa(int(id))
 	}
-	return fmt.Sprintf("node%d", id)
+	return "node" + strconv.Itoa(int(id))
 }
 
 // says describes a step of a node. For a message of a foreign program it includes the body.
@@ -114,9 +119,9 @@ func says(x *spacetime.Extract, s *spacetime.Step) string {
 		return e.Kind.String()
 	}
 	m := &x.Messages[s.Messages[0]]
-	text := fmt.Sprintf("gets %s from %s", x.Name(m), host(x, m.From))
+	text := "gets " + x.Name(m) + " from " + host(x, m.From)
 	if !s.Receipt {
-		text = fmt.Sprintf("sends %s to", x.Name(m))
+		text = "sends " + x.Name(m) + " to"
 		for _, i := range s.Messages {
 			text += " " + host(x, x.Messages[i].To)
 		}
@@ -124,66 +129,113 @@ func says(x *spacetime.Extract, s *spacetime.Step) string {
 	return strings.TrimSuffix(text+": "+x.Body(m), ": ")
 }
 
+// A traceEvent is an event of Chrome's trace format, with its fields in alphabetical order.
+type traceEvent struct {
+	Args     *traceName `json:"args,omitempty"`
+	Binds    string     `json:"bp,omitempty"`
+	Category string     `json:"cat,omitempty"`
+	Lasts    *float64   `json:"dur,omitempty"` // in microseconds
+	ID       int        `json:"id,omitempty"`  // of an arrow
+	Name     string     `json:"name"`
+	Phase    string     `json:"ph"`
+	Process  int        `json:"pid"`
+	Scope    string     `json:"s,omitempty"`
+	Track    int        `json:"tid"`
+	At       float64    `json:"ts"` // in microseconds
+}
+
+// A traceName names a process or a track.
+type traceName struct {
+	Name string `json:"name"`
+}
+
+// A trace writes events, one after another.
+type trace struct {
+	*bufio.Writer
+	of     *spacetime.Extract
+	before string // what comes before the next event
+}
+
+func (t *trace) put(e traceEvent) {
+	text, _ := json.Marshal(&e) // texts and numbers always encode
+	t.WriteString(t.before)
+	t.WriteByte('\n')
+	t.Write(text)
+	t.before = ","
+}
+
+// lasts writes a span of time, as far as it is in the window.
+func (t *trace) lasts(name string, process, track int, from, to int64) {
+	from, to = max(from, t.of.Window.From), min(to, t.of.Window.To, t.of.End)
+	if length := micros(to - from); to >= from {
+		t.put(traceEvent{Phase: "X", Name: name, Process: process, Track: track, At: micros(from), Lasts: &length})
+	}
+}
+
+// Process IDs of the trace are nodes and, for the faults, faultProcess. Each node has four tracks.
+const (
+	clientTrack  = 1
+	leadsTrack   = 2
+	messageTrack = 3
+	lifeTrack    = 4
+	faultProcess = 100_000_000
+)
+
 // Perfetto writes Chrome's trace format: a process for each node, with tracks for its client, leadership,
 // messages and crashes, and an arrow for each message. fault returns the name of the fault with a number.
 func Perfetto(w io.Writer, x *spacetime.Extract, fault func(number uint32) string) error {
-	const client, leads, messages, life, faults = 1, 2, 3, 4, 100_000_000 // IDs of four tracks, and of a process
-	out, before := bufio.NewWriter(w), `{"displayTimeUnit":"ns","traceEvents":[`
-	put := func(kind, name string, process, track int, at int64, more map[string]any) {
-		event := map[string]any{"ph": kind, "name": name, "pid": process, "tid": track, "ts": micros(at)}
-		maps.Copy(event, more)
-		text, _ := json.Marshal(event) // texts and numbers always encode
-		fmt.Fprintf(out, "%s\n%s", before, text)
-		before = ","
-	}
-	lasts := func(name string, process, track int, from, to int64) {
-		from, to = max(from, x.Window.From), min(to, x.Window.To, x.End)
-		if to >= from {
-			put("X", name, process, track, from, map[string]any{"dur": micros(to - from)})
-		}
-	}
-	for id, steps := range x.Steps() {
-		put("M", "process_name", id, 0, 0, map[string]any{"args": map[string]string{"name": host(x, id)}})
+	t := &trace{bufio.NewWriter(w), x, `{"displayTimeUnit":"ns","traceEvents":[`}
+	for id, steps := range x.MessageSteps() {
+		t.put(traceEvent{Phase: "M", Name: "process_name", Process: id, Args: &traceName{host(x, id)}})
 		for i, name := range []string{"client", "leads", "messages", "down or stopped"} {
-			put("M", "thread_name", id, i+1, 0, map[string]any{"args": map[string]string{"name": name}})
+			t.put(traceEvent{Phase: "M", Name: "thread_name", Process: id, Track: i + 1, Args: &traceName{name}})
 		}
 		for i := range steps {
-			s := &steps[i]
-			if s.Event == nil { // one nanosecond long, since no other step begins within it
-				put("X", says(x, s), id, messages, s.At, map[string]any{"dur": micros(1)})
-			}
-			for _, i := range s.Messages {
-				m, arrow := &x.Messages[i], map[string]any{"cat": "message", "id": i + 1, "bp": "e"}
-				switch {
-				case m.Fate == spacetime.Lost:
-					put("i", "lost: "+x.Name(m), int(m.To), messages, m.Over, map[string]any{"s": "t"})
-				case m.Fate == spacetime.Handled && s.Receipt && m.Sent != spacetime.Unknown:
-					put("f", x.Name(m), id, messages, s.At, arrow)
-				case m.Fate == spacetime.Handled && !s.Receipt:
-					put("s", x.Name(m), id, messages, s.At, arrow)
-				}
-			}
+			t.step(id, &steps[i])
 		}
 	}
 	for i := range x.Sections {
 		s := &x.Sections[i]
-		lasts(fmt.Sprintf("request %d", s.Entry), int(s.Node), client, s.Asked, s.Ended)
+		t.lasts(fmt.Sprintf("request %d", s.Entry), int(s.Node), clientTrack, s.Asked, s.Ended)
 		if s.Served() {
-			lasts(fmt.Sprintf("inside, fence %d", s.Fence), int(s.Node), client, s.Entered, s.Ended)
+			t.lasts(fmt.Sprintf("inside, fence %d", s.Fence), int(s.Node), clientTrack, s.Entered, s.Ended)
 		}
 	}
 	for _, r := range x.Reigns {
-		lasts(fmt.Sprintf("leads in term %d", r.Term), int(r.Node), leads, r.From, r.To)
+		t.lasts(fmt.Sprintf("leads in term %d", r.Term), int(r.Node), leadsTrack, r.From, r.To)
 	}
 	for _, d := range x.Deaths {
-		lasts("down", int(d.Node), life, d.At, d.Back)
+		t.lasts("down", int(d.Node), lifeTrack, d.At, d.Back)
 	}
 	for _, p := range x.Pauses {
-		lasts("stands still", int(p.Process), life, p.From, p.To)
+		t.lasts("stands still", int(p.Process), lifeTrack, p.From, p.To)
 	}
 	for _, f := range x.Faults {
-		lasts(fmt.Sprintf("fault %d: %s", f.Number, fault(f.Number)), faults, int(f.Number), f.From, f.To)
+		t.lasts(fmt.Sprintf("fault %d: %s", f.Number, fault(f.Number)), faultProcess, int(f.Number), f.From, f.To)
 	}
-	fmt.Fprintf(out, "\n]}\n")
-	return out.Flush()
+	t.WriteString("\n]}\n")
+	return t.Flush()
+}
+
+// step writes a step of a node that is about messages: one nanosecond long, since no other step begins within
+// it.
+func (t *trace) step(id int, s *spacetime.Step) {
+	length := micros(1)
+	t.put(traceEvent{Phase: "X", Name: says(t.of, s), Process: id, Track: messageTrack, At: micros(s.At),
+		Lasts: &length})
+	for _, i := range s.Messages {
+		m := &t.of.Messages[i]
+		e := traceEvent{Name: t.of.Name(m), Process: id, Track: messageTrack, At: micros(s.At)}
+		switch {
+		case m.Fate == spacetime.Lost:
+			e.Phase, e.Name, e.Process, e.At, e.Scope = "i", "lost: "+e.Name, int(m.To), micros(m.Over), "t"
+			t.put(e)
+		case m.Fate == spacetime.Handled && (!s.Receipt || m.Sent != spacetime.Unknown):
+			e.Phase, e.Category, e.ID, e.Binds = "s", "message", int(i+1), "e"
+			if s.Receipt {
+				e.Phase = "f"
+			}
+			t.put(e)
+		}
+	}
 }

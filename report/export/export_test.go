@@ -5,8 +5,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -112,14 +114,6 @@ func TestShiVizReadsIt(t *testing.T) {
 	}
 }
 
-// A traceEvent is an event of Chrome's trace format.
-type traceEvent struct {
-	Phase        string  `json:"ph"`
-	At           float64 `json:"ts"`
-	Dur          *float64
-	PID, TID, ID int
-}
-
 func TestPerfettoReadsIt(t *testing.T) {
 	type slice struct{ from, to float64 }
 	type place struct{ pid, tid int }
@@ -135,14 +129,14 @@ func TestPerfettoReadsIt(t *testing.T) {
 		slices, begun, arrows := map[place][]slice{}, map[int]float64{}, 0
 		for _, e := range trace.TraceEvents {
 			if e.Phase == "X" {
-				at := place{e.PID, e.TID}
+				at := place{e.Process, e.Track}
 				for _, other := range slices[at] {
-					if nested := e.At >= other.from && e.At+*e.Dur <= other.to || e.At <= other.from &&
-						e.At+*e.Dur >= other.to; !nested && e.At < other.to && other.from < e.At+*e.Dur {
+					if nested := e.At >= other.from && e.At+*e.Lasts <= other.to || e.At <= other.from &&
+						e.At+*e.Lasts >= other.to; !nested && e.At < other.to && other.from < e.At+*e.Lasts {
 						t.Errorf("%s: %+v lies across %v", name, e, other)
 					}
 				}
-				slices[at] = append(slices[at], slice{e.At, e.At + *e.Dur})
+				slices[at] = append(slices[at], slice{e.At, e.At + *e.Lasts})
 			}
 			if e.Phase == "s" {
 				begun[e.ID] = e.At
@@ -153,7 +147,7 @@ func TestPerfettoReadsIt(t *testing.T) {
 				continue
 			}
 			within := false
-			for _, s := range slices[place{e.PID, e.TID}] {
+			for _, s := range slices[place{e.Process, e.Track}] {
 				within = within || s.from <= e.At && e.At <= s.to
 			}
 			if !within {
@@ -168,6 +162,28 @@ func TestPerfettoReadsIt(t *testing.T) {
 		if arrows < 5 {
 			t.Errorf("%s: %d arrows", name, arrows)
 		}
+	}
+}
+
+// Writing takes little memory beside the extract: what an event takes is soon free again.
+func TestPerfettoIsWrittenAsAStream(t *testing.T) { // not in parallel, since it measures the memory
+	x := runs(t)["whole"]
+	var b bytes.Buffer
+	if err := Perfetto(&b, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	events := bytes.Count(b.Bytes(), []byte("\n")) - 2
+	var before, after runtime.MemStats
+	const times = 100
+	runtime.ReadMemStats(&before)
+	for range times {
+		if err := Perfetto(io.Discard, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := int(after.TotalAlloc-before.TotalAlloc) / times / events; each > 800 {
+		t.Errorf("an event takes %d bytes", each)
 	}
 }
 
