@@ -53,7 +53,7 @@ func sizes(t *testing.T, r *Run) (all []int64) {
 
 // A run that stalls costs little more than one that works, and its verdict does not grow with the cluster.
 func TestStallOfManyNodes(t *testing.T) {
-	kill := chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{5}}},
+	kill := chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{1500}}},
 		Schedule: chaos.Schedule{At: time.Second, For: 100 * time.Second}}
 	_, ofFew := large(t, "naimi-trehel", 2000)
 	_, ofMany := large(t, "naimi-trehel", 8000)
