@@ -14,8 +14,8 @@ import (
 	"turnstile/judge/measure"
 )
 
-// Latencies gathers the latencies of trials. It keeps the histograms of all trials together, and of each trial
-// only its lines in latency.hlog. Its zero value has no trials.
+// Latencies gathers the latencies of trials. It keeps the histograms of all trials together, and of each
+// trial only its lines in latency.hlog. Its zero value has no trials.
 type Latencies struct {
 	Pooled map[string]*measure.Histogram // merged histograms of all trials in nanoseconds, by tag
 	start  time.Time                     // when measuring began in the first trial
