@@ -31,7 +31,8 @@ func TestLatencies(t *testing.T) {
 	all.Add(2, began.Add(3*time.Second), time.Second, []measure.Tagged{
 		{Tag: measure.WaitTag, Hist: histOf(1_000_000)}})
 	mustWrite(t, f, all.Tables()...)
-	if first := all.First(1).Pooled; first["hold"].TotalCount() != 1 || first[measure.WaitTag].TotalCount() != 2 {
+	first := all.First(1).Pooled
+	if first["hold"].TotalCount() != 1 || first[measure.WaitTag].TotalCount() != 2 {
 		t.Errorf("the first trial has other latencies: %v", first)
 	}
 	if hold.Tag() != "" {

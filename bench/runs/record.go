@@ -328,8 +328,8 @@ func OpenPast(known catalog.Table, folder *results.Folder, trial int) (*Past, er
 func (p *Past) Fault(number uint32) string { return bench.FaultIn(p.run.faults(p.Trial))(int(number)) }
 
 // Extract returns the events of the trial in a window and, if messages is set, its messages. If these are not
-// stored, and the trial was simulated, it simulates the trial again. It is an error if the new simulation gives
-// another history.
+// stored, and the trial was simulated, it simulates the trial again. It is an error if the new simulation
+// gives another history.
 func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*spacetime.Extract, error) {
 	h, err := p.open()
 	if err != nil {
@@ -367,8 +367,8 @@ func (c *counters) Add(history.Event) {}
 
 func (c *counters) Close(logs []*history.NodeLog) { c.logs = logs }
 
-// Size returns how many messages and requests the trial has, by the counters of its nodes. It reads the stored
-// history once, and keeps nothing of it.
+// Size returns how many messages and requests the trial has, by the counters of its nodes. It reads the
+// stored history once, and keeps nothing of it.
 func (p *Past) Size(ctx context.Context) (messages, requests uint64, err error) {
 	h, err := p.open()
 	if err != nil {

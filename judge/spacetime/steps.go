@@ -127,8 +127,8 @@ func (f *Extract) asks(steps []Step, e *history.Event) int {
 	return -1
 }
 
-// setClocks sets the vector clocks of all steps. It takes the steps of each node in order, and a receipt after
-// its send.
+// setClocks sets the vector clocks of all steps. It takes the steps of each node in order, and a receipt
+// after its send.
 func (f *Extract) setClocks(all [][]Step) {
 	clocks := make([][]uint32, len(all))
 	next := make([]int, len(all))

@@ -11,8 +11,8 @@ import (
 // A graph is the wait-for graph of a cluster, as the states of its nodes.
 type graph []*nodes.NodeStatus
 
-// wait returns the wait of a node for the ith of the nodes that it waits for. It returns false if that node has
-// lent its permission to the waiting node itself.
+// wait returns the wait of a node for the ith of the nodes that it waits for. It returns false if that node
+// has lent its permission to the waiting node itself.
 func (g graph) wait(from nodes.ID, i int) (w Wait, is bool) {
 	peer := g[from].WaitsFor[i]
 	w = Wait{from, peer, nodes.None}
