@@ -63,7 +63,8 @@ func (f *Extract) MessageSteps() iter.Seq2[int, []Step] {
 }
 
 // stepsOf returns the steps of a node, given the indices of its messages.
-func (f *Extract) stepsOf(id nodes.ID, messages []int32) (steps []Step) {
+func (f *Extract) stepsOf(id nodes.ID, messages []int32) []Step {
+	steps := make([]Step, 0, len(messages))
 	for at, i := range messages {
 		m, alone := &f.Messages[i], messages[at:at+1:at+1]
 		if m.From == id && m.Sent != Unknown && f.touches(m.Sent, m.Sent) {
@@ -73,7 +74,9 @@ func (f *Extract) stepsOf(id nodes.ID, messages []int32) (steps []Step) {
 			steps = append(steps, Step{At: m.Over, Messages: alone, Receipt: true, place: m.over})
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(steps, func(a, b Step) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.Messages[0], b.Messages[0]))
+	})
 	return joined(steps)
 }
 
