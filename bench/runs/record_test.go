@@ -60,6 +60,7 @@ func held(make func() *Run) int {
 	memory := func() int {
 		var m runtime.MemStats
 		runtime.GC()
+		runtime.GC() // what a sync.Pool holds is freed by the second
 		runtime.ReadMemStats(&m)
 		return int(m.HeapAlloc)
 	}
@@ -100,7 +101,7 @@ func TestTrialsAreLetGo(t *testing.T) { // not in parallel, since it measures th
 		})
 	}
 	for how, of := range map[string]map[int]int{"made": ofMade, "reopened": ofReopened} {
-		if each := (of[25] - of[5]) / 20; each > 100_000 {
+		if each := (of[25] - of[5]) / 20; each > 20_000 {
 			t.Errorf("a run that was %s holds %d bytes for each trial", how, each)
 		}
 	}
