@@ -87,3 +87,22 @@ func TestTooManyMessagesAreToldBeforeSimulating(t *testing.T) {
 		}
 	}
 }
+
+// Commands that make many runs refuse results that cannot be written before they make the first run.
+func TestResultsAreWritableBeforeTheFirstRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	here := program{node: []string{os.Args[0]}}
+	for _, call := range []string{"bench -n 2", "simulate -n 2", "sweep --algo ricart -n 2 --simulated", "matrix",
+		"matrix --simulated", "matrix --failover", "matrix --services", "split-brain", "split-brain --simulated",
+		"chaos", "overhead"} {
+		var out bytes.Buffer
+		status := run(t.Context(), here, append(strings.Fields(call), "--results", file), &out, &out)
+		says := out.String()
+		if status != usage || strings.Count(says, "results cannot be written to "+file) != 1 {
+			t.Errorf("%s: status %d, %.300s", call, status, says)
+		}
+	}
+}

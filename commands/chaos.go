@@ -164,7 +164,11 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 	if c.services.asked {
 		return c.hunt(ctx, a)
 	}
-	a.equip(&c.Setup)
+	if a.equip(&c.Setup); c.Real+c.calm+c.compared > 0 {
+		if err := a.equipFor(&c.Setup, true); err != nil {
+			return err
+		}
+	}
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
 	results, interrupted := c.Run(ctx)
 	bar.clear()

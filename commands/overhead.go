@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -88,11 +89,10 @@ func (c *overheadCall) check(s settings) error {
 }
 
 func (c *overheadCall) run(ctx context.Context, a *app) error {
-	a.equip(&c.setup)
-	if err := c.Validate(c.setup); err != nil {
+	c.setup.Set = "overhead"
+	if err := cmp.Or(a.equipFor(&c.setup, true), c.Validate(c.setup)); err != nil {
 		return err
 	}
-	c.setup.Set = "overhead"
 	var all []*runs.OverheadResult
 	algorithms := []string{bare.Ring, bare.Ricart}
 	each := 2 * time.Duration(c.Pairs) * (c.Warmup + c.Duration) // measuring a pair takes two measurements

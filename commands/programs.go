@@ -7,6 +7,7 @@ import (
 
 	"turnstile/bench/runs"
 	"turnstile/internal/terminal"
+	"turnstile/results"
 )
 
 // With these arguments this program runs as another process of a run: a broker, the proxies, the resource
@@ -68,10 +69,14 @@ func (p *program) equip(s *runs.Setup) {
 	}
 }
 
-// equipFor does what equip does. If the runs are of processes, it also checks the program of a node.
+// equipFor does what equip does, and checks that the set can be written. If the runs are of processes, it
+// also checks the program of a node.
 func (p *program) equipFor(s *runs.Setup, real bool) error {
-	if p.equip(s); real {
-		return s.CheckNode()
+	p.equip(s)
+	if real {
+		if err := s.CheckNode(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return results.MakeSet(s.Results, s.Set)
 }

@@ -37,12 +37,21 @@ type Making struct {
 	Machine  Machine           `yaml:"machine"`
 }
 
+// MakeSet makes the folder of a set, unless it exists. It returns an error if no files can be written there.
+func MakeSet(root, set string) error {
+	dir := filepath.Join(root, set)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return unwritable(dir, err)
+	}
+	return Probe(dir)
+}
+
 // LockSet locks a set, until unlock is called or the process ends, so that no other sweep makes runs of it.
 // It returns an error if another process has locked the set.
 func LockSet(root, set string) (unlock func() error, err error) {
 	path := filepath.Join(root, set, ".lock")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, unwritable(filepath.Dir(path), err)
+	if err := MakeSet(root, set); err != nil {
+		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
