@@ -341,7 +341,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 	call := func(status int, program string, args ...string) string {
 		t.Helper()
 		cmd := exec.Command(program, args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off")
 		out, err := cmd.CombinedOutput()
 		if got := cmd.ProcessState.ExitCode(); got != status {
 			t.Fatalf("%v: status %d, %v\n%s", cmd.Args, got, err, out)
