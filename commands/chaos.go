@@ -164,7 +164,7 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 	if c.services.asked {
 		return c.hunt(ctx, a)
 	}
-	if a.equip(&c.Setup); c.Real+c.calm+c.compared > 0 {
+	if a.equip(&c.Setup); c.Real+c.compared > 0 {
 		if err := a.equipFor(&c.Setup, true); err != nil {
 			return err
 		}
