@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/results"
 )
 
 const overheadHelp = `Measure the cost of the testbed itself: run the same algorithm, saturated and without
@@ -90,7 +90,12 @@ func (c *overheadCall) check(s settings) error {
 
 func (c *overheadCall) run(ctx context.Context, a *app) error {
 	c.setup.Set = "overhead"
-	if err := cmp.Or(a.equipFor(&c.setup, true), c.Validate(c.setup)); err != nil {
+	a.equip(&c.setup)
+	err := c.Validate(c.setup)
+	if err == nil {
+		err = results.MakeSet(c.setup.Results, c.setup.Set)
+	}
+	if err != nil {
 		return err
 	}
 	var all []*runs.OverheadResult
