@@ -199,6 +199,11 @@ func (s *stored) garbled(t *testing.T, g garbling) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s: %s", s.name, says)
+		}
+	}()
 	now, wrong := verifyIn(t, s.dir), ""
 	digest, _ := (&results.Folder{Path: s.dir}).Digest(file)
 	switch was, table := record.Digests[file]; {

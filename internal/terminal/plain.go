@@ -110,7 +110,7 @@ func colour(text []byte) (begins bool, whole int) {
 		if bytes.HasPrefix(text, []byte(code)) {
 			return false, len(code)
 		}
-		begins = begins || strings.HasPrefix(code, string(text))
+		begins = begins || len(text) < len(code) && strings.HasPrefix(code, string(text))
 	}
 	return begins, 0
 }

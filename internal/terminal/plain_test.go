@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -33,5 +35,17 @@ func TestPlainPrintsNoControlCharacters(t *testing.T) {
 	}
 	if begins, _ := colour([]byte("\x1b[1")); !begins {
 		t.Error("the beginning of a colour is taken for text")
+	}
+}
+
+// A long text is not copied for each of its characters.
+func TestPlainTakesLittleForALongText(t *testing.T) {
+	text := []byte("\x07" + strings.Repeat("x", 100_000))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	(&Plain{To: io.Discard}).Write(text)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+		t.Errorf("%d bytes were allocated to write %d", took, len(text))
 	}
 }
