@@ -199,8 +199,9 @@ func (s *stored) garbled(t *testing.T, g garbling) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	failed := t.Failed()
 	defer func() {
-		if t.Failed() {
+		if t.Failed() && !failed {
 			t.Logf("%s: %s", s.name, says)
 		}
 	}()
