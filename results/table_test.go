@@ -185,7 +185,7 @@ func TestColumnsAreShared(t *testing.T) {
 	if diff := cmp.Diff(readColumns(typ), columnsOf(typ), cmp.AllowUnexported(column{})); diff != "" {
 		t.Error(diff)
 	}
-	if &columnsOf(typ)[0] != &columnsOf(typ)[0] {
+	if one, other := columnsOf(typ), columnsOf(typ); &one[0] != &other[0] {
 		t.Error("the columns are made anew for each table")
 	}
 }
