@@ -70,8 +70,8 @@ func (s *Summary) Unled() (says string) {
 	return says
 }
 
-// TwoLed says for how long two nodes led at once in different terms, in the trial in which that lasted
-// longest. It returns "" if that never happened, or if a bound on it is published, which a check judges.
+// TwoLed returns a sentence about the longest time for which two nodes led at once in different terms. It
+// returns "" if two nodes never did, or if the algorithm has a published bound, which a check judges.
 func (s *Summary) TwoLed() string {
 	elector := s.Stack.Elector()
 	if elector == nil || !elector.Elector.InTerms() || elector.Elector.Overlap != nil {

@@ -62,8 +62,8 @@ func unusedUser() *owner {
 	}
 }
 
-// startLimit is how long servers may take until they serve, unless they set a limit. The time for which they
-// wait for processors does not count.
+// startLimit is the default limit for the start of servers. Time in which they wait for processors does not
+// count.
 const startLimit = 20 * time.Second
 
 // stopLimit is how long a server may take to shut down.

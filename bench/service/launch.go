@@ -54,7 +54,7 @@ type Program struct {
 	// Endpoint has the addresses of external servers, host:port separated by commas; empty: the run starts
 	// servers.
 	Endpoint string
-	Secrets  string // folder of what external servers demand (see secret.Read); empty: they demand nothing
+	Secrets  string // folder with the secret of external servers (see secret.Read); empty: none is needed
 }
 
 // args returns the command line of a subcommand.

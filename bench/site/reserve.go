@@ -39,7 +39,7 @@ type Setup struct {
 	Services func(name string) ([]string, error)
 	// ServerProgram is the path of a service's server program; empty: the one in PATH.
 	ServerProgram string
-	Secrets       string            // folder of what external servers of a service demand; empty: nothing
+	Secrets       string            // folder with the secret of external servers; empty: none is needed
 	Versions      map[string]string // versions of the program and its parts
 }
 

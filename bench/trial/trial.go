@@ -168,7 +168,7 @@ func (t *Trial) finish(err error) {
 	case errors.Is(err, ErrStalled):
 		t.Stall(t.now(), t.livelock)
 	case errors.As(err, &ended) && foreign.Is(t.Config):
-		// A server frees locks while it ends. What clients did meanwhile does not count.
+		// A server frees its locks while it ends. Entries after that moment do not count.
 		t.Mark(ended.at-int64(noticed), history.Interrupted)
 	case err != nil:
 		t.Mark(t.now(), history.Interrupted)

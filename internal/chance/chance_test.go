@@ -34,8 +34,8 @@ func TestDiceDependOnEveryPartOfTheRoll(t *testing.T) {
 	}
 }
 
-// The mean and the median of many draws are those of the distribution within five standard errors, and the
-// deviation within 2%.
+// The mean and the median of many draws differ from those of the distribution by at most five standard
+// errors. The deviation differs by at most 2%.
 func TestDistributionsDrawTheirDistribution(t *testing.T) {
 	const draws = 100_000
 	for _, test := range []struct {

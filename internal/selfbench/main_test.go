@@ -22,7 +22,7 @@ func TestInstructionsOfCounts(t *testing.T) {
 	}
 }
 
-// onPath makes a folder of programs, scripts by their names, the only one in which programs are looked for.
+// onPath makes a folder with a program for each script, and sets PATH to this folder alone.
 func onPath(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -128,7 +128,7 @@ type Init struct {
 type Service struct {
 	Servers []string `json:"servers,omitempty"` // host:port, as this node reaches them
 	Prefix  string   `json:"prefix,omitempty"`  // prefix of all names that the client creates in the service
-	// Secrets is the folder of what the servers demand: see internal/secret. Empty: they demand nothing.
+	// Secrets is the folder with the secret of the servers (see internal/secret). Empty: none is needed.
 	Secrets string `json:"secrets,omitempty"`
 }
 
