@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (c *benchCall) addTo(cmd *cobra.Command) {
 	f.BoolVar(&c.explain, "explain", false,
 		"start nothing; print an election message by message, and another after a crash of the leader")
 	group(f, option.Running)
-	forOneCall(cmd, "explain", "require")
+	forOneCall(cmd, "explain", "require", "junit")
 	c.completeFlags(cmd, c.table())
 }
 
@@ -405,8 +406,7 @@ func (c *benchCall) make(ctx context.Context, a *app) (*runs.Run, error) {
 	if err := c.tell(a, r, err); err != nil {
 		return r, err
 	}
-	c.judgeRequired(a, r)
-	return r, nil
+	return r, c.required.writeJUnit(r, err, c.judgeRequired(a, r))
 }
 
 // begin makes the run, and shows its progress.
@@ -483,20 +483,29 @@ func told(r *runs.Run, err error) bool {
 	return n > 0 && r.Trials[n-1].Trouble == err.Error()
 }
 
-// required are the conditions of --require on the figures of every trial.
+// required are the conditions of --require on the figures of every trial, and the file of --junit.
 type required struct {
 	texts []string
 	all   []compare.Requirement
+	junit string
 }
 
-// add adds the flag --require.
+// A condition is a condition of --require that was judged.
+type condition struct {
+	text, says string
+	outcome    check.Outcome
+}
+
+// add adds the flags --require and --junit.
 func (r *required) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of each trial or "+
 		"fault, as in 'wait_us_p99<50ms' or 'next_entry_s<2s'; if it fails, the exit status is 1; may be "+
 		"given several times")
+	f.StringVar(&r.junit, "junit", "", "write the verdict of each trial and of each condition to a `file` of "+
+		"JUnit's XML")
 }
 
-// parse reads the conditions that --require was given.
+// parse reads the conditions that --require was given. It makes the file of --junit: empty, it is no success.
 func (r *required) parse() error {
 	for _, text := range r.texts {
 		one, err := compare.ParseRequirement(text)
@@ -505,12 +514,17 @@ func (r *required) parse() error {
 		}
 		r.all = append(r.all, one)
 	}
+	if r.junit != "" {
+		if err := os.WriteFile(r.junit, nil, 0o644); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+	}
 	return nil
 }
 
-// judgeRequired prints whether the trials meet each condition. A condition that is not met makes the run
-// fail; one that is met never improves its exit status.
-func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
+// judgeRequired prints and returns whether the trials meet each condition. A condition that is not met makes
+// the run fail; one that is met never improves its exit status.
+func (c *benchCall) judgeRequired(a *app, r *runs.Run) (judged []condition) {
 	out := a.stdout
 	if c.json {
 		out = a.stderr
@@ -521,8 +535,9 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 	for _, t := range r.Trials {
 		rows, faults = append(rows, t.Row), append(faults, t.Faults...)
 	}
-	for _, one := range c.required.all {
+	for i, one := range c.required.all {
 		outcome, says := one.Judge(rows, faults)
+		judged = append(judged, condition{c.required.texts[i], says, outcome})
 		title, color := "MET", terminal.Green
 		switch outcome {
 		case check.Violated:
@@ -536,6 +551,7 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 		}
 		fmt.Fprintf(out, "%s  %s\n", colors.Paint(color, title), strings.TrimSpace(says))
 	}
+	return judged
 }
 
 // commandOf returns the command that makes a run with these options under a plan, quoted for a shell. It

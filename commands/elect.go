@@ -63,6 +63,8 @@ func (c *benchCall) tellElections(w io.Writer) error {
 		return fmt.Errorf("--explain is for elections, and %s %s", c.Spec.Name, c.Problem.Misplaced)
 	case len(c.required.all) > 0:
 		return errors.New("--explain starts no run, so that --require has no figures: leave it out")
+	case c.required.junit != "":
+		return errors.New("--explain starts no run, so that --junit has no verdict: leave it out")
 	}
 	if len(c.Faults) > 0 {
 		return errors.New("--explain prints an election without faults, and one after a crash of the leader: " +

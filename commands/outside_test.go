@@ -51,7 +51,7 @@ func TestControlCharactersFromOutside(t *testing.T) {
 func TestSurroundingsOfForeignPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	script, err := os.ReadFile("../docs/foreign/ra.py")
+	script, err := os.ReadFile("../examples/python/ra.py")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -251,13 +251,13 @@ func TestForeignExamples(t *testing.T) {
 		status           int
 		says             string
 	}{
-		{"bench", "../docs/foreign/ra.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 0,
+		{"bench", "../examples/python/ra.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 0,
 			"no two were inside together"},
-		{"bench", "../docs/foreign/ra_broken.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 1,
+		{"bench", "../examples/python/ra_broken.py", []string{"-n", "2", "--hold", "5ms", "--duration", "200ms"}, 1,
 			"were inside together"},
-		{"elect", "../docs/foreign/bully.py", []string{"-n", "3", "--duration", "300ms"}, 0,
+		{"elect", "../examples/python/bully.py", []string{"-n", "3", "--duration", "300ms"}, 0,
 			"all agreed on node 2"},
-		{"elect", "../docs/foreign/bully_broken.py", []string{"-n", "3", "--initiators", "lowest", "--duration",
+		{"elect", "../examples/python/bully_broken.py", []string{"-n", "3", "--initiators", "lowest", "--duration",
 			"1800ms"}, 1, "two leaders"},
 		{"elect", "testdata/alllead.py", []string{"-n", "3", "--duration", "2s"}, 1, "3 leaders"},
 		{"elect", "testdata/half_majority.py", []string{"-n", "4", "--duration", "3500ms", "--fault",
@@ -407,7 +407,7 @@ func TestForeignMessagesAreLost(t *testing.T) {
 		t.Skip("make test-all runs it: it takes seconds")
 	}
 	t.Parallel()
-	status, says := ranForeign(t, t.TempDir(), "bench", python(t, "../docs/foreign/ra.py"), "-n", "3",
+	status, says := ranForeign(t, t.TempDir(), "bench", python(t, "../examples/python/ra.py"), "-n", "3",
 		"--fault", "loss: 100%, kind: permit, nth: 3, at: 100ms", "--think", "10ms",
 		"--duration", "500ms", "--patience", "300ms")
 	if status != 2 || !strings.Contains(says, "blocked: the algorithm assumes that no message is lost, ") ||
@@ -419,7 +419,7 @@ func TestForeignMessagesAreLost(t *testing.T) {
 // A program that cannot run is refused before the run, with a text that says what would be right.
 func TestForeignProgramsAreRefused(t *testing.T) {
 	declares := func(how string) string { return python(t, "testdata/foreign/misbehaving.py", how) }
-	sound := python(t, "../docs/foreign/ra.py")
+	sound := python(t, "../examples/python/ra.py")
 	for _, x := range []struct {
 		args []string
 		says string

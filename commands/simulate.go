@@ -67,7 +67,7 @@ func (c *simulateCall) addTo(cmd *cobra.Command) {
 		"if the run is not valid, print a plan with the fewest of its faults that still make it fail")
 	group(f, option.Running)
 	common(f, "replay", "shrink")
-	forOneCall(cmd, "shrink", "require")
+	forOneCall(cmd, "shrink", "require", "junit")
 	c.completeFlags(cmd, c.table())
 }
 

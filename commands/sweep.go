@@ -379,7 +379,7 @@ func (l *listFlag) splits(text string) bool {
 // notOfSweeps are the flags of runs that cannot be lists in a sweep. Either a sweep has a flag of that name
 // itself, or a list makes no sense.
 var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program",
-	"explain", "replay", "shrink", "require", "help"}
+	"explain", "replay", "shrink", "require", "junit", "help"}
 
 // addLists adds the flags of runs, as lists.
 func (c *sweepCall) addLists(cmd *cobra.Command) {

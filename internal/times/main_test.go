@@ -191,7 +191,7 @@ func TestCommandsOfPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range entries {
-				if !slices.Contains([]string{"Makefile", "bin", "docs", "path", "results"}, e.Name()) {
+				if !slices.Contains([]string{"Makefile", "bin", "docs", "examples", "path", "results"}, e.Name()) {
 					t.Errorf("commands of %s leave %s beside results", path, e.Name())
 				}
 			}

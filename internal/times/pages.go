@@ -79,7 +79,7 @@ func (s *step) skipped(find func(program string) error) string {
 }
 
 // A clone is a folder in which commands run as in the root of a clone that was built: with a Makefile,
-// programs, documents and published sets, and with results of its own.
+// programs, documents, examples and published sets, and with results of its own.
 type clone string
 
 // newClone makes a clone of the tree in root, with the programs of a folder.
@@ -88,6 +88,7 @@ func newClone(dir, root, programs string) (clone, error) {
 	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "Makefile"), makefile, 0o644),
 		os.Symlink(programs, filepath.Join(dir, "bin")),
 		os.Symlink(filepath.Join(root, "docs"), filepath.Join(dir, "docs")),
+		os.Symlink(filepath.Join(root, "examples"), filepath.Join(dir, "examples")),
 		os.MkdirAll(filepath.Join(dir, "results"), 0o755), os.MkdirAll(filepath.Join(dir, "path"), 0o755),
 		os.Symlink(filepath.Join(root, "results", "published"), filepath.Join(dir, "results", "published")),
 		os.WriteFile(filepath.Join(dir, "path", "go"), []byte("#!/bin/sh\n"), 0o755)) // this go does nothing

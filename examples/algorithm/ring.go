@@ -1,5 +1,5 @@
-// Regional is a program of somebody else, outside the tree of Turnstile: an orchestrator that knows one
-// algorithm more, and is the program of its nodes.
+// Algorithm is a module of its own with one algorithm, a token ring that knows regions. The program is an
+// orchestrator that has this algorithm besides those of Turnstile, and it is the program of its nodes.
 package main
 
 import (
@@ -18,25 +18,25 @@ var regionalRow = turnstile.Row{
 		Name:       "regional-ring",
 		New:        newRegional,
 		Messages:   []nodes.MessageKind{{Zero: token{}, Token: true}},
-		Safe:       nodes.NoDuplication,
-		Live:       nodes.NoLoss | nodes.NoCrash,
-		Circulates: true,
+		Safe:       nodes.NoDuplication,          // what safety assumes
+		Live:       nodes.NoLoss | nodes.NoCrash, // what progress assumes
+		Circulates: true,                         // it sends even if no client asks
 	},
 	Family:  "token",
 	Summary: "One token circulates, through all nodes of a region before it goes on to the next.",
 	Mutex:   &row.Exclusion{},
 }
 
-// regional passes one token round a ring in which the nodes of a region are neighbours, so that the token
-// crosses from one region to another as seldom as possible.
+// token is the privilege. There is one, unless the network makes a copy of it.
+type token struct{}
+
+// regional is the machine of a node. It passes the token round a ring in which the nodes of a region are
+// neighbours, so that the token seldom crosses from one region to another.
 type regional struct {
 	next  []nodes.ID // by node: who comes after it
 	wants bool       // our client waits or is inside
 	has   bool       // the token is here
 }
-
-// token is the privilege. There is one, unless the network makes a copy of it.
-type token struct{}
 
 func newRegional(c nodes.Config) nodes.Machine {
 	order := make([]nodes.ID, c.N)
@@ -51,6 +51,7 @@ func newRegional(c nodes.Config) nodes.Machine {
 	return r
 }
 
+// Start is called before any other event. Node 0 has the token first.
 func (r *regional) Start(env *nodes.Env) {
 	if env.Self() == 0 {
 		r.has = true
@@ -58,9 +59,10 @@ func (r *regional) Start(env *nodes.Env) {
 	}
 }
 
-// Recover does nothing: a token that node 0 made again would be a second one.
+// Recover is called instead of Start after a crash. It does nothing: node 0 would make a second token.
 func (r *regional) Recover(*nodes.Env, nodes.Message) {}
 
+// Request is called when the client wants to enter.
 func (r *regional) Request(env *nodes.Env) {
 	r.wants = true
 	if r.has { // in a cluster of one
@@ -68,34 +70,31 @@ func (r *regional) Request(env *nodes.Env) {
 	}
 }
 
+// Release is called when the client has left.
 func (r *regional) Release(env *nodes.Env) {
 	r.wants = false
 	r.pass(env)
 }
 
-func (r *regional) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
-	switch m.(type) {
-	case token:
-		if r.has {
-			return // a copy
-		}
-		r.has = true
-		if r.wants {
-			env.Grant()
-		} else {
-			r.pass(env)
-		}
-	default:
-		nodes.Unexpected(r, m)
+// Receive is called for each message.
+func (r *regional) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) {
+	if r.has {
+		return // a copy
+	}
+	r.has = true
+	if r.wants {
+		env.Grant()
+	} else {
+		r.pass(env)
 	}
 }
 
 func (r *regional) pass(env *nodes.Env) {
-	if env.N() == 1 {
-		return
+	if env.N() > 1 {
+		r.has = false
+		env.Send(r.next[env.Self()], token{})
 	}
-	r.has = false
-	env.Send(r.next[env.Self()], token{})
 }
 
+// HasToken tells faults whom to hit if they are to hit the token.
 func (r *regional) HasToken() bool { return r.has }
