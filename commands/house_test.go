@@ -64,7 +64,8 @@ func TestHouseRules(t *testing.T) {
 func checkImports(t *testing.T, path string, file *ast.File) {
 	dir := filepath.ToSlash(filepath.Dir(path))
 	core := strings.HasSuffix(dir, "/nodes") || strings.HasSuffix(dir, "/algorithms/mutex") ||
-		strings.HasSuffix(dir, "/algorithms/election") || strings.HasSuffix(dir, "/algorithms/detector")
+		strings.HasSuffix(dir, "/algorithms/election") || strings.HasSuffix(dir, "/algorithms/detector") ||
+		strings.HasSuffix(dir, "/algorithms/quorum")
 	if !core || strings.HasSuffix(path, "_test.go") {
 		return
 	}
@@ -133,7 +134,7 @@ var layers = [][]string{
 	{"chaos/effect"},
 	{"algorithms/catalog"},
 	{"algorithms/mutex", "algorithms/election"},
-	{"algorithms/detector", "algorithms/register"},
+	{"algorithms/detector", "algorithms/register", "algorithms/quorum"},
 	{"nodes/explore", "nodes/replay/story"},
 	{"nodes/host", "nodes/sim", "nodes/replay"},
 	{"nodes/lab"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"turnstile/algorithms/quorum"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -110,7 +111,7 @@ func eachMember(kind string) row.Identity {
 func remoteMembers(n int) (least, most float64) {
 	least = math.Inf(1)
 	for id := range nodes.ID(n) {
-		path, _ := pathOf(n, 0, id, nodes.Set{})
+		path, _ := quorum.Tree(n, id, nodes.Set{})
 		path.Remove(id)
 		others := float64(path.Len())
 		least, most = min(least, others), max(most, others)
@@ -127,10 +128,8 @@ func remoteMembers(n int) (least, most float64) {
 // detector suspects. A leaf has no substitute: the node waits, or takes another path. Votes are lent,
 // inquired about and given back as in Maekawa's algorithm.
 //
-// Any two quorums meet, whatever nodes are suspected. Take two quorums of the subtree below a node. Either
-// both have the node, or one of them has paths from both children. Then the other has a path from one of
-// these children, and by induction the two paths from this child meet. Hence mutual exclusion: an arbiter
-// lends its vote to one node at a time, and remembers the borrower over a crash.
+// Any two quorums meet, whatever nodes are suspected, as quorum.Tree explains. Hence mutual exclusion: an
+// arbiter lends its vote to one node at a time, and remembers the borrower over a crash.
 //
 // The paper leaves open what becomes of a vote that was lent to a node that crashed. Here the arbiter takes
 // it back when it suspects the node, and takes no request of that node until it trusts the node again. If
@@ -181,12 +180,12 @@ func (m *agrawal) Release(env *nodes.Env) {
 // ask asks the members of a quorum that were not asked yet. If every quorum has a suspected node, it waits
 // until one is trusted again.
 func (m *agrawal) ask(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
-	quorum, ok := pathOf(env.N(), 0, env.Self(), m.suspected)
+	members, ok := quorum.Tree(env.N(), env.Self(), m.suspected)
 	if !ok {
 		env.StopTimer(waiting)
 		return
 	}
-	for id := range quorum.All() {
+	for id := range members.All() {
 		if !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == id }) {
 			m.votes = append(m.votes, maekawaVote{Arbiter: id})
 			send(id, maekawaRequest{m.ours.Clock})
@@ -290,7 +289,7 @@ func (m *agrawal) locked(env *nodes.Env, from nodes.ID, msg maekawaLocked) {
 		return // a copy
 	}
 	v.Serial, v.Held, v.Failed = msg.Serial, true, false
-	if !m.inside && m.contain(0, nodes.ID(env.N())) {
+	if !m.inside && m.contain(env.N()) {
 		m.inside = true
 		env.StopTimer(waiting)
 		env.Grant()
@@ -298,55 +297,11 @@ func (m *agrawal) locked(env *nodes.Env, from nodes.ID, msg maekawaLocked) {
 	m.yield(env)
 }
 
-// contain reports whether our votes contain a quorum of the tree below top.
-func (m *agrawal) contain(top, n nodes.ID) bool {
-	has := slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == top && v.Held })
-	left, right := 2*top+1, 2*top+2
-	switch {
-	case left >= n:
-		return has
-	case right >= n:
-		return m.contain(left, n)
-	case m.contain(left, n):
-		return has || m.contain(right, n)
-	}
-	return has && m.contain(right, n)
-}
-
-// pathOf returns a path from top to a leaf of the tree of n nodes, with substitutes for the nodes in down.
-// It goes through self if that is below top, and otherwise to the left. It returns false without such a
-// path.
-func pathOf(n int, top, self nodes.ID, down nodes.Set) (path nodes.Set, ok bool) {
-	left, right := 2*top+1, 2*top+2
-	switch {
-	case int(left) >= n:
-		return nodes.SetOf(top), !down.Has(top)
-	case int(right) >= n:
-		return pathOf(n, left, self, down)
-	}
-	way, other := left, right
-	for at := self; at > top; at = parent(binaryTree, at) {
-		if at == right {
-			way, other = right, left
-		}
-	}
-	path, ok = pathOf(n, way, self, down)
-	if ok && !down.Has(top) {
-		path.Add(top)
-		return path, true
-	}
-	beside, too := pathOf(n, other, self, down)
-	switch {
-	case !down.Has(top):
-		beside.Add(top)
-		return beside, too
-	case ok && too:
-		for id := range beside.All() {
-			path.Add(id)
-		}
-		return path, true
-	}
-	return path, false
+// contain reports whether our votes contain a quorum of the tree of n nodes.
+func (m *agrawal) contain(n int) bool {
+	return quorum.HasTree(n, func(id nodes.ID) bool {
+		return slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == id && v.Held })
+	})
 }
 
 // arbiterVote is what an arbiter saves: the borrower of its vote, how often it has been lent, and the clock

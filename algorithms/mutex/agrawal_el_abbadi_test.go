@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"testing"
 
+	"turnstile/algorithms/quorum"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
@@ -98,9 +99,9 @@ func (m *agrawalSilent) Receive(env *nodes.Env, from nodes.ID, msg nodes.Message
 }
 
 func (m *agrawalBare) Timeout(env *nodes.Env, _ nodes.Timer) {
-	quorum, _ := pathOf(env.N(), 0, env.Self(), m.suspected)
+	members, _ := quorum.Tree(env.N(), env.Self(), m.suspected)
 	for _, v := range m.votes {
-		if !v.Held && quorum.Has(v.Arbiter) {
+		if !v.Held && members.Has(v.Arbiter) {
 			env.Resend(v.Arbiter, maekawaRequest{m.ours.Clock})
 		}
 	}
@@ -109,66 +110,6 @@ func (m *agrawalBare) Timeout(env *nodes.Env, _ nodes.Timer) {
 
 func (m *agrawalBlank) Recover(env *nodes.Env, _ nodes.Message) {
 	m.agrawal.Recover(env, arbiterVote{})
-}
-
-// Any two quorums meet, for any suspicions, and a quorum exists while fewer nodes are down than a path has
-// members.
-func TestPathsMeet(t *testing.T) {
-	for n := 1; n <= 9; n++ {
-		var quorums []nodes.Set
-		for mask := range 1 << n {
-			var down nodes.Set
-			for id := range nodes.ID(n) {
-				if mask>>id&1 == 1 {
-					down.Add(id)
-				}
-			}
-			for self := range nodes.ID(n) {
-				quorum, ok := pathOf(n, 0, self, down)
-				if !ok && down.Len() < bits.Len(uint(n+1))-1 {
-					t.Errorf("%d nodes: none is left without %v", n, down)
-				}
-				if ok && quorum.Meets(down) {
-					t.Errorf("%d nodes: %v is asked though %v are down", n, quorum, down)
-				}
-				if ok {
-					quorums = append(quorums, quorum)
-				}
-			}
-		}
-		for i, q := range quorums {
-			m := agrawal{}
-			for id := range q.All() {
-				m.votes = append(m.votes, maekawaVote{Arbiter: id, Held: true})
-			}
-			if !m.contain(0, nodes.ID(n)) {
-				t.Fatalf("%d nodes: %v is asked, and lets nobody in", n, q)
-			}
-			for _, r := range quorums[:i] {
-				if !q.Meets(r) {
-					t.Fatalf("%d nodes: %v and %v do not meet", n, q, r)
-				}
-			}
-		}
-	}
-}
-
-// A set of votes and its complement do not both let a node in.
-func TestVotesThatLetInMeet(t *testing.T) {
-	for n := 1; n <= 12; n++ {
-		enough := func(mask int) bool {
-			m := agrawal{}
-			for id := range nodes.ID(n) {
-				m.votes = append(m.votes, maekawaVote{Arbiter: id, Held: mask>>id&1 == 1})
-			}
-			return m.contain(0, nodes.ID(n))
-		}
-		for mask := range 1 << n {
-			if enough(mask) && enough(1<<n-1-mask) {
-				t.Fatalf("%d nodes: the votes %b are enough, and so are all others", n, mask)
-			}
-		}
-	}
 }
 
 // Crashes of fewer nodes than a path has members do not stop the algorithm, whenever they happen.

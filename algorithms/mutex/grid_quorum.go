@@ -3,6 +3,7 @@ package mutex
 import (
 	"slices"
 
+	"turnstile/algorithms/quorum"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -97,7 +98,7 @@ func gridExclusion() *row.Exclusion {
 
 // gridSize returns how many nodes are in the row and the column of a node, itself included.
 func gridSize(c nodes.Config) int {
-	rows := gridRows(c.N)
+	rows := quorum.GridRows(c.N)
 	return rows + c.N/rows - 1
 }
 
@@ -115,7 +116,7 @@ type (
 )
 
 func (g *gridQuorum) Start(env *nodes.Env) {
-	g.asked = gridOf(env.N(), env.Self())
+	g.asked = quorum.Grid(env.N(), env.Self())
 	if g.selfless {
 		g.asked.Remove(env.Self())
 	}

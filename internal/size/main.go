@@ -37,7 +37,7 @@ type Room struct {
 
 // free are the rooms that may grow without a reason: algorithms.
 var free = []string{"algorithms/mutex", "algorithms/election", "algorithms/detector", "algorithms/register",
-	"examples/algorithm"}
+	"algorithms/quorum", "examples/algorithm"}
 
 func main() {
 	update := flag.Bool("update", false, "write "+record)
