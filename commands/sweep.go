@@ -16,7 +16,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/bench"
-	"turnstile/bench/compare"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/bench/study"
@@ -44,40 +43,35 @@ several times instead. FILE has the same settings as lists, and may have named p
   exclude:
     - {algo: lamport, nodes: 16}
 
-Exit status: 0 all runs of the set valid (or a rate found for all), 1 some violated, 2 some inconclusive,
-under- or overloaded, interrupted, or a file of the set cannot be read, 64 bad usage.`
+Exit status: 0 all runs of the set valid, 1 some violated, 2 some inconclusive, under- or overloaded,
+interrupted, or a file of the set cannot be read, 64 bad usage.`
 
 const sweepMore = `Runs are made in rounds: one trial of each configuration, in an order that the seed draws.
 A machine that changes its speed then favours no configuration. Given again, the same command goes on with
 the first run that is missing; with more values, it makes the new runs. The table is runs.csv in the folder
 of the set.
 
---rate find searches, for each configuration, the highest rate of an open load that it serves. It serves
-a rate if at least 95% of the requests that are due are issued, as many enter, and the 99th percentile of
-waits is at most --wait-bound. Each trial is a separate search, and each probe is a run of the set. The
-table of rates is rates.csv in the folder of the set.`
+To see which open load an algorithm serves, sweep over --rate: the report of the set shows throughput and
+waits against the load.`
 
 const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
   orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
   orchestrator sweep --algo bully,raft-election -n 5,9 --plan leader-crashes,split-brain --set leaders
-  orchestrator sweep --simulated --algo ricart,suzuki -n 8,16 --rate find --hold 1ms --set rates
+  orchestrator sweep --simulated --algo ricart,suzuki -n 8,16 --rate 5,10,20,40 --hold 1ms --set rates
   orchestrator sweep lan.yaml`
 
 // A sweepCall is one call of sweep.
 type sweepCall struct {
-	dryRun          bool
-	known           known
-	study.RateSweep // unless find is set, only its Sweep is used
-	find            bool
-	lists           map[string]*listFlag
-	simulated       bool
-	anyLength       bool
-	noProgress      bool
-	json            bool
-	flags           *pflag.FlagSet
-	settings        settings
-
-	trialsInFile bool
+	study.Sweep
+	dryRun     bool
+	known      known
+	lists      map[string]*listFlag
+	simulated  bool
+	anyLength  bool
+	noProgress bool
+	json       bool
+	flags      *pflag.FlagSet
+	settings   settings
 
 	refused map[string][]string // configurations that cannot be run, by the reason
 }
@@ -88,7 +82,7 @@ const longSweep = 24 * time.Hour
 func sweepCommand(k known) Command {
 	c := &sweepCall{known: k}
 	c.Known = k.Table
-	c.Seed, c.Trials, c.Setup.Set, c.WaitBound = 1, 5, "sweep", time.Second
+	c.Seed, c.Trials, c.Setup.Set = 1, 5, "sweep"
 	return Command{
 		Name:    "sweep [FILE]",
 		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
@@ -109,15 +103,11 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
 	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all random draws")
-	f.DurationVar(&c.WaitBound, "wait-bound", c.WaitBound,
-		"with --rate find: the longest 99th percentile of waits at a rate that counts as served")
-	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
 	addMixed(f, &c.Mixed, "")
 	addDryRun(f, &c.dryRun)
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
-	f.BoolVar(&c.json, "json", false, "with --rate find or --dry-run: print one JSON document instead")
-	forOneCall(cmd, "json", "simulated", "trials", "seed", "wait-bound", "mixed", "any-length",
-		"dry-run")
+	f.BoolVar(&c.json, "json", false, "with --dry-run: print one JSON document instead")
+	forOneCall(cmd, "json", "simulated", "trials", "seed", "mixed", "any-length", "dry-run")
 	addSetup(f, &c.Setup, "the runs")
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
@@ -149,7 +139,7 @@ func (c *sweepCall) resolve(args []string) error {
 		}
 	}
 	g.override(given)
-	if err := c.resolveOwn(g); err != nil {
+	if err := c.checkOwn(); err != nil {
 		return err
 	}
 	if count := g.count() * float64(c.Trials); count > option.MostTrials {
@@ -192,22 +182,6 @@ func (c *sweepCall) resolve(args []string) error {
 	return nil
 }
 
-// A runMaker makes the runs of a sweep: over lists of values, or of searches for the highest rates.
-type runMaker interface {
-	Prepare() (made, left int, err error)
-	Takes(ctx context.Context) study.Length
-	DiskSpace() uint64
-	Make(ctx context.Context) ([]*study.Result, error)
-}
-
-// maker returns the runMaker of the sweep.
-func (c *sweepCall) maker() runMaker {
-	if c.find {
-		return &c.RateSweep
-	}
-	return &c.Sweep
-}
-
 // run makes the runs.
 func (c *sweepCall) run(ctx context.Context, a *app) error {
 	if err := c.resolve(a.args); err != nil {
@@ -217,12 +191,11 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 		return err
 	}
 	a.onlyRows(c.json)
-	maker := c.maker()
-	before, left, err := maker.Prepare()
+	before, left, err := c.Prepare()
 	if err != nil {
 		return unreadable(err)
 	}
-	takes := maker.Takes(ctx)
+	takes := c.Takes(ctx)
 	c.printPlan(a, before, left, takes)
 	if c.dryRun {
 		return a.tellDryRun(left, takes.High)
@@ -237,7 +210,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 			return err
 		}
 		defer unlock()
-		if before, left, err = maker.Prepare(); err != nil { // another process may have made some of the runs
+		if before, left, err = c.Prepare(); err != nil { // another process may have made some of the runs
 			return unreadable(err)
 		}
 	}
@@ -248,15 +221,12 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 			bar.show(float64(done)/float64(all), c.progressText(done, all, before, began, r))
 		}
 	}
-	runs, err := maker.Make(ctx)
+	runs, err := c.Make(ctx)
 	bar.clear()
 	if err := unstored(err); err != nil {
 		return err
 	}
 	c.printChanged(a)
-	if c.find {
-		return c.tellRates(a, runs, err)
-	}
 	return c.tellSweep(a, runs, left-len(runs), err)
 }
 
@@ -405,7 +375,7 @@ func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.list
 // own sets a flag of the sweep itself from the file, unless the command line gives it. It returns false for
 // any other flag.
 func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
-	if !slices.Contains([]string{"trials", "seed", "set", "simulated", "wait-bound"}, flag) {
+	if !slices.Contains([]string{"trials", "seed", "set", "simulated"}, flag) {
 		return false, nil
 	}
 	if !isValue(value) {
@@ -421,12 +391,9 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	switch {
 	case flag == "trials" && c.Trials < 1:
 		return true, fmt.Errorf("%s: %d: write a number from 1", where, c.Trials)
-	case flag == "wait-bound" && c.WaitBound <= 0:
-		return true, fmt.Errorf("%s: %v: write a time such as 100ms", where, c.WaitBound)
 	case flag == "set":
 		err = checkSet(&c.Setup)
 	}
-	c.trialsInFile = c.trialsInFile || flag == "trials"
 	if err == nil && c.settings.given(flag) { // the value on the command line wins
 		err = f.Value.Set(counts)
 	}
@@ -449,9 +416,6 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 		c.addFlags(flags)
 	}
 	for flag, value := range cell {
-		if flag == "rate" && of.find {
-			value = "1" // any value will do, since each probe sets its own rate
-		}
 		f := flags.Lookup(flag)
 		if f == nil {
 			return nil, fmt.Errorf("%s does not take --%s", command, flag)
@@ -505,9 +469,6 @@ func sweepCommandOf(c *sweepCall, args []string) string {
 	}
 	words = append(words, "--trials", fmt.Sprint(c.Trials), "--seed", fmt.Sprint(c.Seed), "--set",
 		terminal.ShellQuoted(c.Setup.Set))
-	if c.find {
-		words = append(words, "--wait-bound", c.WaitBound.String())
-	}
 	for _, name := range c.listNames() {
 		for _, value := range c.lists[name].values {
 			if name == "nats" {
@@ -723,39 +684,27 @@ func flagText(cell map[string]string) string {
 
 // printPlan prints how many runs a sweep will make, how long they take, and what is left out.
 func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
-	most := ""
-	if c.find && left > 0 {
-		most = "at most "
-	}
-	fmt.Fprintf(a.stdout, "%s, %s each: %s%s", english.Count(len(c.Cells), "configuration", "configurations"),
-		english.Count(c.Trials, "trial", "trials"), most, english.Count(before+left, "run", "runs"))
+	fmt.Fprintf(a.stdout, "%s, %s each: %s", english.Count(len(c.Cells), "configuration", "configurations"),
+		english.Count(c.Trials, "trial", "trials"), english.Count(before+left, "run", "runs"))
 	if before > 0 {
 		fmt.Fprintf(a.stdout, "; the set %s has %d of them", c.Setup.Set, before)
 	}
 	fmt.Fprintln(a.stdout)
-	if c.find {
-		fmt.Fprintf(a.stdout,
-			"Each is probed for the highest rate at which %.0f%% of requests are served and 99%% wait at most %s.\n",
-			100*study.ServedShare, format.Duration(c.WaitBound))
-	}
 	if left > 0 {
-		fmt.Fprintln(a.stdout, lengthText(takes, c.find))
-		fmt.Fprintf(a.stdout, "At most %d MB of disk while a run goes on.\n", c.maker().DiskSpace()>>20)
+		fmt.Fprintln(a.stdout, lengthText(takes))
+		fmt.Fprintf(a.stdout, "At most %d MB of disk while a run goes on.\n", c.DiskSpace()>>20)
 	}
 	c.printRefused(a)
 }
 
-// lengthText describes how long runs take, at most or about.
-func lengthText(takes study.Length, most bool) string {
+// lengthText describes about how long runs take.
+func lengthText(takes study.Length) string {
 	low, high := roughly(takes.Low), roughly(takes.High)
 	if takes.Low == 0 && takes.High > 0 {
 		return "It takes less than " + high + ", or longer if others use the machine."
 	}
 	text := "It takes about " + low
-	switch {
-	case most:
-		text = "It takes at most about " + high
-	case low != high:
+	if low != high {
 		text += " to " + high
 	}
 	switch text += ", or longer if others use the machine."; {
@@ -801,199 +750,14 @@ func (c *sweepCall) printChanged(a *app) {
 	}
 }
 
-// findRate is the value of --rate by which a sweep looks for the highest rate.
-const findRate = "find"
-
-// trialsOfRates is how many trials a search for a rate has unless the user says otherwise: the median of
-// fewer has no interval.
-const trialsOfRates = 6
-
-// resolveOwn completes and checks the settings of the sweep itself.
-func (c *sweepCall) resolveOwn(g *grid) error {
-	finding, fixed := 0, 0
-	for _, p := range g.parts {
-		if rates := p.lists["rate"]; slices.Contains(rates, findRate) {
-			if finding++; len(rates) > 1 {
-				others := slices.DeleteFunc(slices.Clone(rates), func(r string) bool { return r == findRate })
-				return fmt.Errorf("--rate: %s takes no other rates beside it: leave out %s", findRate,
-					strings.Join(others, ", "))
-			}
-			if len(p.lists["entries"]) > 0 {
-				return errors.New("--entries: --rate find measures for a --duration: leave out --entries")
-			}
-		} else {
-			fixed++
-		}
-	}
-	c.find = finding > 0
+// checkOwn checks the settings of the sweep itself.
+func (c *sweepCall) checkOwn() error {
 	switch {
-	case c.find && fixed > 0:
-		return fmt.Errorf("rate: %s: some parts have it and others do not: make two sweeps", findRate)
-	case !c.find && c.settings.given("wait-bound"):
-		return fmt.Errorf("--wait-bound is for --rate %s: add it, or leave out --wait-bound", findRate)
-	case !c.find && c.json && !c.dryRun:
-		return fmt.Errorf("--json is for --dry-run and --rate %s: leave it out; `orchestrator runs %s --json` "+
-			"prints the runs", findRate, c.Setup.Set)
-	case c.WaitBound < 0:
-		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
-	case c.find && !c.settings.given("trials") && !c.trialsInFile:
-		c.Trials = trialsOfRates
-	}
-	if c.Trials < 1 {
+	case c.json && !c.dryRun:
+		return fmt.Errorf("--json is for --dry-run: leave it out; `orchestrator runs %s --json` prints the runs",
+			c.Setup.Set)
+	case c.Trials < 1:
 		return fmt.Errorf("--trials: %d: write a number from 1", c.Trials)
 	}
 	return nil
-}
-
-// tellRates prints the highest rates, and sets the exit status.
-func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
-	for _, r := range runs {
-		if r.Err != nil {
-			fmt.Fprintf(a.stderr, "orchestrator: a run could not be made: %v\n", r.Err)
-			a.status = max(a.status, check.Inconclusive.ExitCode())
-		}
-	}
-	rows := c.Rates()
-	writeRows(a, rows)
-	if len(runs) > 0 {
-		fmt.Fprintf(a.stdout, "%s.\n", english.Count(len(runs), "run", "runs"))
-	} else if err == nil {
-		fmt.Fprintln(a.stdout, "0 runs: the set has them all.")
-	}
-	fmt.Fprintln(a.stdout)
-	c.printRates(a, rows)
-	if len(rows) < len(c.Cells) {
-		a.status = max(a.status, check.Inconclusive.ExitCode())
-	}
-	for i := range rows {
-		switch {
-		case rows[i].LimitedBy == study.LimitViolation:
-			a.status = check.Violated.ExitCode()
-		case !rows[i].Number(option.RateColumn).Known() && a.status == 0:
-			a.status = check.Inconclusive.ExitCode()
-		}
-	}
-	folder := filepath.Join(c.Setup.Results, c.Setup.Set)
-	fmt.Fprintf(a.stdout, "The table is %s; the runs are in %s.\n", filepath.Join(folder, results.RatesFile),
-		filepath.Join(folder, results.RowsFile))
-	if err != nil {
-		fmt.Fprintln(a.trouble(), "interrupted: the same command goes on with what is left")
-		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
-	}
-	return nil
-}
-
-// printRates prints a line for each configuration: its algorithm, nodes and latency, the other columns in
-// which configurations differ, and its highest rate.
-func (c *sweepCall) printRates(a *app, rows []results.RateRow) {
-	if len(rows) == 0 {
-		fmt.Fprintln(a.stdout, "No search has ended.")
-		return
-	}
-	asked := make([]results.Row, len(rows))
-	trials := make([]*compare.Trial, len(rows))
-	for i := range rows {
-		asked[i].Asked = rows[i].Asked
-		trials[i] = &compare.Trial{Row: asked[i]}
-	}
-	columns := []string{"algorithm", "nodes", "latency"}
-	for _, column := range results.AskedColumns(compare.OptionColumns(trials)...) {
-		differs := slices.ContainsFunc(asked, func(r results.Row) bool {
-			return r.Text(column) != asked[0].Text(column)
-		})
-		if differs && column != option.RateColumn && !slices.Contains(columns, column) {
-			columns = append(columns, column)
-		}
-	}
-	var t terminal.Table
-	for _, column := range append(slices.Clone(columns), "per node", "in total", "interval", "limited by") {
-		t.Head = append(t.Head, strings.ToUpper(column))
-	}
-	var notes []string
-	for i, r := range rows {
-		var cells []any
-		for _, column := range columns {
-			cells = append(cells, cmp.Or(asked[i].Text(column), format.Missing))
-		}
-		interval := format.Missing
-		if r.LowPerS.Known() {
-			interval = format.Rate(r.TotalLowPerS) + " to " + format.Rate(r.TotalHighPerS)
-		}
-		t.Add(append(cells, format.Rate(r.Number(option.RateColumn)), format.Rate(r.TotalPerS), interval,
-			r.LimitedBy)...)
-		for _, note := range []string{intervalNote(&r), rateNote(&r)} {
-			if note != "" && !slices.Contains(notes, note) {
-				notes = append(notes, note)
-			}
-		}
-	}
-	t.Print(a.stdout)
-	fmt.Fprintf(a.stdout, "\nRates are requests per second. %s\n", nextRate(rows, columns))
-	for _, note := range notes {
-		fmt.Fprintln(a.stdout, note)
-	}
-}
-
-// nextRate describes whether the next higher rate is served. A printed rate is the median of the trials, so
-// some trials may serve the next higher rate.
-func nextRate(rows []results.RateRow, columns []string) string {
-	const percent = 100 * (study.RateStep - 1)
-	if !slices.ContainsFunc(rows, func(r results.RateRow) bool { return r.Trials > 1 }) {
-		return fmt.Sprintf("The next rate, %.0f%% higher, is not served.", percent)
-	}
-	text := fmt.Sprintf("They are medians of the trials; no trial serves a rate %.0f%% higher than its own.",
-		percent)
-	for i := range rows {
-		trials := strings.Fields(rows[i].ServedNext)
-		if len(trials) == 0 {
-			continue
-		}
-		asked := results.Row{Asked: rows[i].Asked}
-		var words []string
-		for _, column := range columns {
-			words = append(words, column+" "+cmp.Or(asked.Text(column), format.Missing))
-		}
-		text += fmt.Sprintf("\nA rate %.0f%% higher is served in %s of %d: %s.", percent,
-			trialWords(trials), rows[i].Trials, strings.Join(words, ", "))
-	}
-	return text
-}
-
-// trialWords names trials, as in "trials 2 and 5".
-func trialWords(numbers []string) string {
-	if len(numbers) == 1 {
-		return "trial " + numbers[0]
-	}
-	return "trials " + english.List(numbers)
-}
-
-// intervalNote explains the interval of a rate.
-func intervalNote(r *results.RateRow) string {
-	switch r.Interval {
-	case study.IntervalOfMedian:
-		return "The interval is the 95% confidence interval of the median rate of all nodes together."
-	case study.IntervalOfAll:
-		return fmt.Sprintf(
-			"With %s, the interval is the range of the rates of all nodes together; a 95%% interval needs %d trials.",
-			english.Count(r.Trials, "trial", "trials"), trialsOfRates)
-	}
-	return ""
-}
-
-// rateNote explains a rate that is missing, or that something else than the wait bound limits.
-func rateNote(r *results.RateRow) string {
-	switch {
-	case r.LimitedBy == study.LimitViolation:
-		return fmt.Sprintf("violation: %s broke a promise, so it has no rate: see verify", r.Algorithm)
-	case r.LimitedBy == study.LimitUnknown:
-		return "unknown: the run at the next rate is inconclusive, so the rate may be higher: " + r.Reason
-	case !r.Number(option.RateColumn).Known():
-		return "No rate: not even the lowest probed rate, 20 requests per window, is served: " +
-			"try a longer --duration."
-	case r.LimitedBy == study.LimitCPU:
-		return "cpu: the run was bound by the CPU, so another machine has another rate."
-	case r.LimitedBy == study.LimitCap:
-		return "cap: the highest probed rate, a million requests per window, is served."
-	}
-	return ""
 }

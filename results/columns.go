@@ -280,7 +280,7 @@ var described = sync.OnceValue(func() map[string][]Description {
 			}
 			all[file] = append(all[file], d)
 		}
-		if file == RowsFile || file == RatesFile {
+		if file == RowsFile {
 			all[file] = withAsked(all[file])
 		}
 	}

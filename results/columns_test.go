@@ -16,8 +16,8 @@ var rowTypes = map[string]reflect.Type{
 	ResourcesFile: reflect.TypeFor[ResourceRow](),
 	FaultsFile:    reflect.TypeFor[PhaseRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
 	BeliefsFile: reflect.TypeFor[BeliefRow](), MatrixFile: reflect.TypeFor[MatrixRow](),
-	SplitBrainFile: reflect.TypeFor[SplitBrainRow](), RatesFile: reflect.TypeFor[RateRow](),
-	FailoverFile: reflect.TypeFor[FailoverRow](),
+	SplitBrainFile: reflect.TypeFor[SplitBrainRow](),
+	FailoverFile:   reflect.TypeFor[FailoverRow](),
 }
 
 // Each column of each table has one description, in the order of the table, and no others are described.

@@ -40,7 +40,6 @@ const (
 	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with all findings
 	MatrixFile     = "matrix.csv"      // in a set: a MatrixRow per algorithm and fault
 	SplitBrainFile = "split-brain.csv" // in a set: a SplitBrainRow per scheme and partition
-	RatesFile      = "rates.csv"       // in a set: a RateRow per configuration
 	FailoverFile   = "failover.csv"    // in a set: a FailoverRow per service, ttl and fault
 	SumsFile       = "SHA256SUMS"      // in a published set: the digest of every other file
 	PublishedRuns  = "runs"            // in a published set: the folder of its runs

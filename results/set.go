@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"turnstile/internal/figure"
 	"turnstile/internal/input"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
@@ -120,28 +119,6 @@ func Makings(root, set string) ([]Making, error) {
 		return nil, fmt.Errorf("reading %s: %w; restore it, or remove it to begin a new one", path, err)
 	}
 	return record.Made, nil
-}
-
-// A RateRow is a row of rates.csv: a configuration, and the highest rate that was found for it. docs/sets.md
-// explains each column.
-type RateRow struct {
-	Version string `csv:"version"`
-	Asked          // its cell rate_per_s is the median of the rates that were found
-
-	LowPerS  figure.Figure `csv:"rate_low_per_s"`
-	HighPerS figure.Figure `csv:"rate_high_per_s"`
-
-	TotalPerS     figure.Figure `csv:"total_rate_per_s"` // the rate of all nodes together
-	TotalLowPerS  figure.Figure `csv:"total_low_per_s"`
-	TotalHighPerS figure.Figure `csv:"total_high_per_s"`
-
-	Interval   string        `csv:"interval"` // in words: which interval LowPerS and HighPerS are the ends of
-	LimitedBy  string        `csv:"limited_by"`
-	Trials     int           `csv:"trials"`      // number of trials that have found a rate
-	ServedNext string        `csv:"served_next"` // numbers of the trials that also serve the next higher rate
-	Probes     int           `csv:"probes"`
-	WaitBoundS figure.Figure `csv:"wait_bound_s"`
-	Reason     string        `csv:"reason"` // reason of the verdict at the next higher rate
 }
 
 // SetLatest makes the link "latest" in root point at f, a folder below root.
@@ -385,7 +362,7 @@ var SetTables = []string{RowsFile, MessagesFile, SizesFile, ResourcesFile, Fault
 	BeliefsFile}
 
 // StudyTables are the names of the tables that studies write for a set. Single runs do not have them.
-var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
+var StudyTables = []string{MatrixFile, SplitBrainFile, FailoverFile}
 
 // A grid is a table as it is in its file: a line of headers, and lines with the same number of cells.
 type grid struct {

@@ -566,6 +566,33 @@ func (c *FailoverCase) reason() string {
 	return strings.Join(all, "; ")
 }
 
+// Kinds of intervals of a time.
+const (
+	intervalOfMedian = "95% of the median"
+	intervalOfAll    = "least and most"
+)
+
+// medianInterval returns the confidence interval of the median or, if there are too few times, the least and
+// the greatest. The upper end is a lower bound if a time at or below it is a lower bound.
+func medianInterval(times []figure.Figure) (low, high figure.Figure, is string) {
+	var values []float64
+	for _, f := range times {
+		x, _ := f.Value()
+		values = append(values, x)
+	}
+	from, to, is := slices.Min(values), slices.Max(values), intervalOfAll
+	if e := stats.Median(values); e.Bounded() {
+		from, to, is = e.Low, e.High, intervalOfMedian
+	}
+	high = figure.Number(to)
+	for i, f := range times {
+		if f.IsBound() && values[i] <= to {
+			high = figure.AtLeast(to)
+		}
+	}
+	return figure.Number(from), high, is
+}
+
 // compareTimes orders two times by length. A lower bound is longer than an equal exact time.
 func compareTimes(a, b figure.Figure) int {
 	x, _ := a.Value()

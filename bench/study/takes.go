@@ -9,7 +9,6 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/runs"
 	"turnstile/internal/proc"
-	"turnstile/nodes/workload"
 )
 
 // A Length is an estimate, made in advance, of how long runs take.
@@ -33,28 +32,6 @@ func (s *Sweep) Takes(ctx context.Context) Length {
 	var sum time.Duration
 	for cell, count := range left {
 		sum += time.Duration(count) * (aroundRun + s.Cells[cell].Warmup + s.Cells[cell].Duration)
-	}
-	return Length{Low: sum, High: sum}
-}
-
-// Takes returns how long the remaining probes take at most. For runs of processes it assumes the longest
-// warm-up. For simulated runs it assumes a saturated load, since no load makes more events.
-func (s *RateSweep) Takes(ctx context.Context) Length {
-	jobs, left := make([]*bench.Job, len(s.Cells)), make([]int, len(s.Cells))
-	var sum time.Duration
-	for cell, searches := range s.searches {
-		j := *s.Cells[cell]
-		j.Workload.Load, j.Workload.Rate = workload.Saturated, 0
-		jobs[cell] = &j
-		for _, r := range searches {
-			if !r.over {
-				left[cell] += max(1, r.most-len(r.probes))
-			}
-		}
-		sum += time.Duration(left[cell]) * (aroundRun + max(j.Warmup, j.WarmupLimit) + j.Duration)
-	}
-	if s.Cells[0].Simulated {
-		return s.simulatedLength(ctx, jobs, left)
 	}
 	return Length{Low: sum, High: sum}
 }
