@@ -50,7 +50,7 @@ endif
 
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
-COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun list overhead plans \
+COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun list plans \
 	inject broker sweep compare report diagram hosts claims
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -80,7 +80,6 @@ runs: ## list the stored runs, or do what is below runs: make runs ARGS='export 
 show: ## print the summary of a stored run again: make show ARGS=latest
 rerun: ## make a stored run again, and compare: make rerun ARGS=latest
 list: ## list the algorithms
-overhead: ## measure what the testbed itself costs
 plans: ## list the plans of faults: make plans ALGO=raft
 inject: ## inject a fault into a run that is on: make inject KILL=holder ARGS=latest
 broker: ## run a broker alone

@@ -97,7 +97,7 @@ func TestResultsAreWritableBeforeTheFirstRun(t *testing.T) {
 	here := program{node: []string{os.Args[0]}}
 	for _, call := range []string{"bench -n 2", "simulate -n 2", "sweep --algo ricart -n 2 --simulated",
 		"matrix", "matrix --simulated", "matrix --failover", "matrix --services", "split-brain",
-		"split-brain --simulated", "chaos", "overhead"} {
+		"split-brain --simulated", "chaos"} {
 		var out bytes.Buffer
 		status := run(t.Context(), here, append(strings.Fields(call), "--results", file), &out, &out)
 		says := out.String()

@@ -120,7 +120,7 @@ var layers = [][]string{
 	{"bench/site"},
 	{"bench/service/local", "bench/service/natskv", "bench/benchtest"},
 	{"hosts/agent", "bench/service"},
-	{"bench/cluster", "bench/bare", "hosts/control", "bench/compare", "hosts/netcut"},
+	{"bench/cluster", "hosts/control", "bench/compare", "hosts/netcut"},
 	{"hosts/access"},
 	{"report/draw"},
 	{"bench"},

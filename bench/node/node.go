@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench/bare"
 	"turnstile/chaos"
 	"turnstile/nodes/host"
 )
@@ -23,12 +22,9 @@ const (
 	usage    = 64 // wrong usage, as in sysexits.h
 )
 
-// A role is what a node process is to do. Either Node or Bare is set.
+// A role is what a node process is to do.
 type role struct {
-	Node *host.Config `json:"node"`
-	Bare *bare.Config `json:"bare"`
-
-	// Machines and Chaos belong to Node.
+	Node     *host.Config     `json:"node"`
 	Machines []catalog.Part   `json:"machines"`
 	Chaos    chaos.NodeFaults `json:"chaos"`
 }
@@ -63,21 +59,17 @@ func run(known catalog.Table, args []string, stdin *os.File, stdout, stderr io.W
 }
 
 func (r *role) run(known catalog.Table, orders io.Reader, stdout io.Writer) error {
-	switch {
-	case r.Bare != nil:
-		go io.Copy(io.Discard, orders) // no order comes, but the end of the pipe must be noticed
-		return bare.Run(*r.Bare, stdout)
-	case r.Node != nil:
-		stack, err := known.Assemble(r.Machines)
-		if err != nil {
-			return err
-		}
-		site, err := r.Chaos.Open(stack, r.Node.Seed)
-		if err != nil {
-			return err
-		}
-		r.Node.Shaper, r.Node.Watcher, r.Node.Faults = site.Shaper, site.Watcher, site
-		return host.Run(*r.Node, stack.Stack, orders, stdout)
+	if r.Node == nil {
+		return errors.New("told to do nothing")
 	}
-	return errors.New("told to do nothing")
+	stack, err := known.Assemble(r.Machines)
+	if err != nil {
+		return err
+	}
+	site, err := r.Chaos.Open(stack, r.Node.Seed)
+	if err != nil {
+		return err
+	}
+	r.Node.Shaper, r.Node.Watcher, r.Node.Faults = site.Shaper, site.Watcher, site
+	return host.Run(*r.Node, stack.Stack, orders, stdout)
 }

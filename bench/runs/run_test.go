@@ -5,6 +5,8 @@ package runs
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,10 +22,19 @@ import (
 	"turnstile/nodes/workload"
 )
 
-func TestMain(m *testing.M) { benchtest.Main(m) }
+func TestMain(m *testing.M) {
+	if slices.Equal(os.Args[1:], []string{bareArgument}) {
+		if err := runBareNode(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	benchtest.Main(m)
+}
 
 // setup returns how tests make runs: all processes are this program again.
-func setup(t *testing.T) Setup {
+func setup(t testing.TB) Setup {
 	t.Helper()
 	p := benchtest.ThisProgram(t)
 	return Setup{Results: t.TempDir(), Set: "set",
