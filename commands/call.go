@@ -85,22 +85,26 @@ func addJSON(f *pflag.FlagSet, asked *bool) {
 // addDryRun adds the flag that makes a command only print how many runs it would make.
 func addDryRun(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "dry-run", false,
-		"print how many runs would be made and about how long they take, and make none")
+		"print how many runs would be made, of processes also about how long they take, and make none")
 }
 
 // A dryRun is what --dry-run --json prints.
 type dryRun struct {
-	Runs    int     `json:"runs"`    // runs that are still to be made
-	Seconds float64 `json:"seconds"` // about how long these runs take on an idle machine
+	Runs    int     `json:"runs"`              // runs that are still to be made
+	Seconds float64 `json:"seconds,omitempty"` // about how long these runs take on an idle machine
 }
 
-// tellDryRun prints how many runs a command would make, for people or as JSON.
+// tellDryRun prints how many runs a command would make and, unless takes is 0, about how long they take, for
+// people or as JSON.
 func (a *app) tellDryRun(runs int, takes time.Duration) error {
 	if a.document != nil {
 		return terminal.PrintJSON(a.document, dryRun{runs, takes.Seconds()})
 	}
-	fmt.Fprintf(a.stdout, "%s to make, about %s; --dry-run makes none\n", english.Count(runs, "run", "runs"),
-		format.Duration(takes.Round(time.Second)))
+	about := ""
+	if takes > 0 {
+		about = ", about " + format.Duration(takes.Round(time.Second))
+	}
+	fmt.Fprintf(a.stdout, "%s to make%s; --dry-run makes none\n", english.Count(runs, "run", "runs"), about)
 	return nil
 }
 

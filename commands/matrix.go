@@ -291,7 +291,7 @@ func (t expectations) String() string {
 // runs that the set lacks.
 type matrixOfSet interface {
 	Resolve() error
-	Takes(context.Context) study.Length
+	Takes() time.Duration
 	Judge(context.Context) error
 }
 
@@ -307,7 +307,7 @@ func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
 	}
 	if dry {
 		_, left, err := s.Prepare()
-		return nil, cmp.Or(err, a.tellDryRun(left, m.Takes(ctx).High), errDryRun)
+		return nil, cmp.Or(err, a.tellDryRun(left, m.Takes()), errDryRun)
 	}
 	if len(s.Cells) > 0 {
 		interrupted = a.makeSet(ctx, s, m.Takes, noProgress)
@@ -355,7 +355,7 @@ func (a *app) tellTable(path string, wrong, interrupted error) error {
 
 // makeSet makes the runs of a matrix of services that its set does not have.
 func (a *app) makeSet(ctx context.Context, m *study.Sweep,
-	takes func(context.Context) study.Length, noProgress bool) error {
+	takes func() time.Duration, noProgress bool) error {
 	before, left, err := m.Prepare()
 	if err != nil {
 		return unreadable(err)
@@ -365,8 +365,8 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 		fmt.Fprintln(a.stdout)
 		return nil
 	}
-	length := takes(ctx)
-	fmt.Fprintf(a.stdout, "; %d to make take about %s\n", left, format.Duration(length.High.Round(time.Second)))
+	about := takes()
+	fmt.Fprintf(a.stdout, "; %d to make take about %s\n", left, format.Duration(about.Round(time.Second)))
 	unlock, err := m.Lock()
 	if err != nil {
 		return err
@@ -375,7 +375,7 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 	if _, _, err = m.Prepare(); err != nil { // another process may have made some of the runs before the lock
 		return unreadable(err)
 	}
-	bar := a.newBarFrom(noProgress, firstLine(length.Low))
+	bar := a.newBarFrom(noProgress, firstLine(about))
 	m.Progress = func(done, all int, r *study.Result) {
 		bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d", done, all))
 	}

@@ -195,13 +195,13 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	takes := c.Takes(ctx)
+	takes := c.Takes()
 	c.printPlan(a, before, left, takes)
 	if c.dryRun {
-		return a.tellDryRun(left, takes.High)
+		return a.tellDryRun(left, takes)
 	}
 	a.warnOfNoCommit()
-	if takes.High > longSweep && !c.anyLength {
+	if takes > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
 	}
 	if left > 0 {
@@ -214,7 +214,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 			return unreadable(err)
 		}
 	}
-	bar := a.newBarFrom(c.noProgress, firstLine(takes.Low))
+	bar := a.newBarFrom(c.noProgress, firstLine(takes))
 	began := time.Now()
 	c.Progress = func(done, all int, r *study.Result) {
 		if bar.due() || !r.Simulated {
@@ -682,8 +682,9 @@ func flagText(cell map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// printPlan prints how many runs a sweep will make, how long they take, and what is left out.
-func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
+// printPlan prints how many runs a sweep will make, about how long runs of processes take, and what is left
+// out.
+func (c *sweepCall) printPlan(a *app, before, left int, takes time.Duration) {
 	fmt.Fprintf(a.stdout, "%s, %s each: %s", english.Count(len(c.Cells), "configuration", "configurations"),
 		english.Count(c.Trials, "trial", "trials"), english.Count(before+left, "run", "runs"))
 	if before > 0 {
@@ -691,40 +692,13 @@ func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	}
 	fmt.Fprintln(a.stdout)
 	if left > 0 {
-		fmt.Fprintln(a.stdout, lengthText(takes))
+		if takes > 0 {
+			fmt.Fprintf(a.stdout, "It takes about %s, or longer if others use the machine.\n",
+				format.Duration(takes.Round(time.Second)))
+		}
 		fmt.Fprintf(a.stdout, "At most %d MB of disk while a run goes on.\n", c.DiskSpace()>>20)
 	}
 	c.printRefused(a)
-}
-
-// lengthText describes about how long runs take.
-func lengthText(takes study.Length) string {
-	low, high := roughly(takes.Low), roughly(takes.High)
-	if takes.Low == 0 && takes.High > 0 {
-		return "It takes less than " + high + ", or longer if others use the machine."
-	}
-	text := "It takes about " + low
-	if low != high {
-		text += " to " + high
-	}
-	switch text += ", or longer if others use the machine."; {
-	case takes.Unknown > 0 && takes.High == 0:
-		return "How long it takes is known once some runs are made: they are too long to try in advance."
-	case takes.Unknown > 0:
-		text += fmt.Sprintf("\nThat leaves out %s, too long to try in advance.",
-			english.Count(takes.Unknown, "run", "runs"))
-	}
-	return text
-}
-
-// roughly prints a predicted length of time, rounded, since predictions are not exact.
-func roughly(d time.Duration) string {
-	for _, unit := range []time.Duration{time.Hour, time.Minute} {
-		if d >= 10*unit {
-			return format.Duration(d.Round(unit))
-		}
-	}
-	return format.Duration(max(time.Second, d.Round(time.Second)))
 }
 
 // printRefused prints which configurations are left out, and why.

@@ -232,15 +232,13 @@ func (m *Failover) moment(r sweepRun, j *bench.Job) {
 const aroundFailover = 3 * time.Second
 
 // Takes returns about how long the remaining runs take.
-func (m *Failover) Takes(context.Context) Length {
-	var sum time.Duration
+func (m *Failover) Takes() (sum time.Duration) {
 	for _, r := range m.left {
 		j := m.Cells[r.cell]
 		rest := j.Workload.Hold.Mean() * (FailoverNodes - 1) // clients that still wait at the end enter in turn
 		sum += aroundFailover + j.Warmup + j.Duration + rest
 	}
-	sum /= time.Duration(m.workers())
-	return Length{Low: sum, High: sum}
+	return sum / time.Duration(m.workers())
 }
 
 // Judge judges the stored histories of each case.

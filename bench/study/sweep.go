@@ -226,6 +226,20 @@ func (s *Sweep) Lock() (unlock func() error, err error) {
 	return unlock, nil
 }
 
+// aroundRun is about how long it takes to start and end the processes of a run, and to judge the run.
+const aroundRun = 500 * time.Millisecond
+
+// Takes returns about how long the remaining runs of processes take; 0 for simulated runs: not known.
+func (s *Sweep) Takes() (sum time.Duration) {
+	if s.Cells[0].Simulated {
+		return 0
+	}
+	for _, r := range s.left {
+		sum += aroundRun + s.Cells[r.cell].Warmup + s.Cells[r.cell].Duration
+	}
+	return sum
+}
+
 // Changed returns errors for the runs of the set whose tables were changed after they were written. Such a
 // run has no row in the table of the set, and is not made again.
 func (s *Sweep) Changed() (all []error) {
