@@ -50,7 +50,7 @@ endif
 
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
-COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun list plans \
+COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show list plans \
 	inject broker sweep compare report diagram hosts claims
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
@@ -75,10 +75,9 @@ sweep: ## run lists of configurations, each several times: make sweep ALGO=ricar
 compare: ## compare two runs or sets, or what is in one: make compare ARGS='sweep --by algorithm'
 report: ## write a page about a set of runs: make report ARGS=sweep
 diagram: ## draw a run, message by message: make diagram ARGS=latest >run.svg
-verify: ## judge a stored run again: make verify ARGS=latest
+verify: ## judge a stored run again: make verify ARGS=latest, or make it again: make verify ARGS='latest --again'
 runs: ## list the stored runs, or do what is below runs: make runs ARGS='export latest --to perfetto' >run.json
 show: ## print the summary of a stored run again: make show ARGS=latest
-rerun: ## make a stored run again, and compare: make rerun ARGS=latest
 list: ## list the algorithms
 plans: ## list the plans of faults: make plans ALGO=raft
 inject: ## inject a fault into a run that is on: make inject KILL=holder ARGS=latest

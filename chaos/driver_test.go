@@ -366,7 +366,7 @@ func liveScene(t *testing.T) *Scene {
 }
 
 // An injected fault gets a seed by its number, takes no random victim that an earlier fault keeps down, and
-// stays the same when it is resolved again, as for a rerun.
+// stays the same when it is resolved again, as by verify.
 func TestResolveMore(t *testing.T) {
 	s := liveScene(t)
 	first, err := Resolve(read(t, "kill: 0-2, at: 1s", "loss: 10%, at: 1s, for: 1s"), s, 7)

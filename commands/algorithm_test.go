@@ -70,7 +70,7 @@ var additions = []addition{
 	{"an option", map[string]string{"spare.go": "bench/option/spare.go"},
 		[][3]string{{"bench/option/table.go", "var Table = []*Option{\n", "\tspare,\n"}},
 		[][2]string{{"simulate --algo lamport -n 3 --entries 50 --spare 4", ", spare 4, "},
-			{"rerun latest", ", spare 4, "}, {"list --columns spare", "how many were spare"}}},
+			{"verify --again", ", spare 4, "}, {"list --columns spare", "how many were spare"}}},
 	{"a service", map[string]string{"spin.go": "bench/service/local/spin_linux.go"},
 		[][3]string{{"bench/service/local/local_linux.go", "var Services = []*service.Service{\n", "\tspin,\n"}},
 		[][2]string{{"list", "\nspin "}, {"list spin", "as test-and-set has it"},

@@ -15,10 +15,10 @@ const (
 // subcommands of runs; the common ones are also commands of the program.
 func Commands(table catalog.Table) []Command {
 	k := known{table}
-	show, verify, rerun := showCommand(k), verifyCommand(k), rerunCommand(k)
+	show, verify := showCommand(k), verifyCommand(k)
 	report, diagram, compare := reportCommand(k), diagramCommand(k), compareCommand(k)
 	runs, hosts := runsCommand(k), hostsCommand()
-	runs.Below = []Command{listOf(runs, "list [SET]"), show, verify, rerun, report, diagram, compare,
+	runs.Below = []Command{listOf(runs, "list [SET]"), show, verify, report, diagram, compare,
 		historyCommand(), exportCommand(k), publishCommand(k), cleanCommand()}
 	hosts.Below = []Command{listOf(hosts, "list"), joinCommand(), controlCommand(), keysCommand()}
 	var all []Command
@@ -30,7 +30,7 @@ func Commands(table catalog.Table) []Command {
 			injectCommand()}},
 		{makesMany, []Command{sweepCommand(k), matrixCommand(k), chaosCommand(k), splitBrainCommand(k),
 			validateCommand(k), claimsCommand()}},
-		{readsStored, []Command{runs, show, verify, rerun, report, diagram, compare}},
+		{readsStored, []Command{runs, show, verify, report, diagram, compare}},
 		{saysWhatIs, []Command{listCommand(k), plansCommand(k), hosts}},
 		{hiddenInHelp, []Command{brokerCommand(), proxyCommand(), resourceCommand(), serviceCommand()}},
 	} {

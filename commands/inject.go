@@ -26,9 +26,9 @@ const injectHelp = `Inject faults into a run of processes that is going on, from
 faults, or heal one early.
 
 Faults are given as for bench, but --at and the times of a --plan count from now, and --at is now by default.
-A fault begins once all nodes know it, and is recorded like any other; run.yaml has the time, so that rerun
-repeats it. inject waits until the faults have begun, unless they begin later, and prints the nodes that they
-hit. To stop waiting, press Ctrl-C: the faults stay in the run.
+A fault begins once all nodes know it, and is recorded in run.yaml like any other. inject waits until the
+faults have begun, unless they begin later, and prints the nodes that they hit. To stop waiting, press Ctrl-C:
+the faults stay in the run.
 
 ` + runHelp + `
 

@@ -49,7 +49,7 @@ func beOrchestratorWithSpare() {
 }
 
 // A new option of runs is one entry of option.Table: it is a flag, a variable of the environment and of make,
-// a setting in a file, a list of a sweep, part of commands, of the first line of a summary and of reruns, a
+// a setting in a file, a list of a sweep, part of commands, of the first line of a summary, a
 // column, and documented.
 func TestANewOptionIsOneEntry(t *testing.T) {
 	t.Parallel()
@@ -78,7 +78,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 		{"TURNSTILE_SPARE=3", run, ", spare 3, "},
 		{"", append(run, "--config", "spare.yaml"), ", spare 4, "},
 		{"", append([]string{"simulate", "SPARE=5"}, run[1:]...), ", spare 5, "},
-		{"", []string{"rerun", "latest"}, ", spare 5, "},
+		{"", []string{"verify", "--again"}, "THE SAME "},
 		{"", []string{"command"}, " --spare 7"},
 		{"", append([]string{"sweep", "--simulated", "--spare", "1,2", "--trials", "1"}, run[1:7]...), "2 runs"},
 		{"", []string{"compare", "sweep", "--by", "spare"}, "\n  2 "},

@@ -44,23 +44,27 @@ another trial is violated or its rows differ.
 A run whose orchestrator was killed can be judged too, by the logs that its nodes left. Its tables are not
 compared. A simulated run has no logs: only its completed trials can be judged.
 
-Exit status: that of bench for the new verdict, for a set the worst; 1 if a table differs; 2 if a history is
-missing or cannot be read, and nothing is violated. For a published set: 1 if anything differs, otherwise the
-status of the runs judged again, and 2 if this Turnstile lacks the format or the algorithm of one; histories
-that were not published change nothing.`
+--again also makes each run again, from its run.yaml, and compares the histories event by event. Only
+simulated runs repeat every event.
+
+Exit status: that of bench for the new verdict, for a set the worst; 1 if a table differs or, with --again, an
+event; 2 if a history is missing or cannot be read, or a run cannot be made again, and nothing is violated.
+For a published set: 1 if anything differs, otherwise the status of the runs judged again, and 2 if this
+Turnstile lacks the format or the algorithm of one; histories that were not published change nothing.`
 
 const verifyExample = `  orchestrator verify
   orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt
   orchestrator verify bench/20260131-140509-ricart-agrawala-n32
   orchestrator verify bench
+  orchestrator verify --again simulate
   orchestrator verify published/lan.tar.gz
   orchestrator verify --json results/latest`
 
 // A verifyCall is one call of verify.
 type verifyCall struct {
 	known
-	root            string
-	json, benchmark bool
+	root                   string
+	json, benchmark, again bool
 }
 
 // A verifiable is a run, a set, or the path of a published set.
@@ -109,6 +113,7 @@ func verifyCommand(k known) Command {
 func (c *verifyCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	addJSON(cmd.Flags(), &c.json)
+	cmd.Flags().BoolVar(&c.again, "again", false, "also make simulated runs again, and compare every event")
 	cmd.Flags().BoolVar(&c.benchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
 }
 
@@ -130,15 +135,15 @@ type verified struct {
 	audit   *runs.Audit
 }
 
-// judgeAgain judges a run again. Its errors have an exit status.
-func (k known) judgeAgain(ctx context.Context, folder *results.Folder) (*verified, error) {
+// judgeAgain judges a run again, and makes it again with --again. Its errors have an exit status.
+func (c *verifyCall) judgeAgain(ctx context.Context, folder *results.Folder) (*verified, error) {
 	var v verified
 	err := folder.ReadYAML(&v.stored)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = withoutRecord(folder, err)
 	}
 	if err == nil {
-		v.run, err = runs.Reopen(ctx, k.Table, folder)
+		v.run, err = runs.Reopen(ctx, c.Table, folder)
 	}
 	if errors.Is(err, runs.ErrNotJudged) {
 		err = fmt.Errorf("%w; what is stored has not changed", err)
@@ -146,22 +151,28 @@ func (k known) judgeAgain(ctx context.Context, folder *results.Folder) (*verifie
 	if err != nil {
 		return nil, failure{err, check.Inconclusive.ExitCode()}
 	}
-	v.summary, v.audit = v.run.Summary(), v.run.Audit(&v.stored)
+	if v.summary, v.audit = v.run.Summary(), v.run.Audit(&v.stored); c.again {
+		v.audit.Again = v.run.Again(ctx, c.Table)
+	}
 	return &v, nil
 }
 
-// outcome is the outcome of the run, or violated if a table differs.
+// outcome is the outcome of the run, but violated if a table differs, or the run made again, and not valid if
+// the run could not be made again.
 func (v *verified) outcome() check.Outcome {
-	if len(v.audit.Differences) > 0 {
+	if v.audit.Differs() {
 		return check.Violated
+	}
+	if again := v.audit.Again; again != nil && again.Unknown != "" {
+		return max(v.summary.Outcome(), check.Inconclusive)
 	}
 	return v.summary.Outcome()
 }
 
-// document is what --json prints: the document of show, with the tables if they differ or have remarks.
+// document is what --json prints: the document of show, with the audit if it found or compared more.
 func (v *verified) document() (*text.Document, error) {
 	d, err := text.DocumentOf(v.summary)
-	if err == nil && len(v.audit.Differences)+len(v.audit.Remarks) > 0 {
+	if err == nil && (len(v.audit.Differences)+len(v.audit.Remarks) > 0 || v.audit.Again != nil) {
 		d.Tables = v.audit
 	}
 	return d, err
@@ -208,11 +219,28 @@ func tellTables(w io.Writer, audit *runs.Audit) {
 	for _, remark := range audit.Remarks {
 		fmt.Fprintln(w, remark)
 	}
+	tellAgain(w, audit.Again)
+}
+
+// tellAgain prints whether a run was the same when it was made again; p is nil if it was not made again.
+func tellAgain(w io.Writer, p *runs.Repetition) {
+	colors := terminal.PaletteFor(w)
+	switch {
+	case p == nil:
+	case len(p.Differences) > 0:
+		fmt.Fprintf(w, "%s  made again:\n  %s\n", colors.Paint(terminal.Red, "NOT THE SAME"),
+			strings.Join(p.Differences, "\n  "))
+	case p.Unknown != "":
+		fmt.Fprintf(w, "%s  not made again: %s\n", colors.Paint(terminal.Yellow, "NOT KNOWN"), p.Unknown)
+	default:
+		fmt.Fprintf(w, "%s  made again: %s\n", colors.Paint(terminal.Green, "THE SAME"),
+			english.Count(p.Events, "event", "events"))
+	}
 }
 
 // withoutRecord is the error of a run that lacks its run.yaml.
 func withoutRecord(folder *results.Folder, err error) error {
-	return fmt.Errorf("%s cannot be shown, judged or made again without the record of its settings: %w; "+
+	return fmt.Errorf("%s cannot be shown or judged without the record of its settings: %w; "+
 		"the rest of it is in %s", folder.Ref(), err, terminal.FromHere(folder.Path))
 }
 
@@ -377,7 +405,7 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 	case c.benchmark:
 		v.rows = append(v.rows, one.summary.Rows...)
 		text.Unjudged(a.stderr, one.summary)
-		tellTables(a.stderr, &runs.Audit{Differences: one.audit.Differences})
+		tellTables(a.stderr, &runs.Audit{Differences: one.audit.Differences, Again: one.audit.Again})
 		return nil
 	}
 	colors := terminal.PaletteFor(a.stdout)
@@ -402,6 +430,7 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 	for _, d := range one.audit.Differences {
 		fmt.Fprintf(a.stdout, "  %v\n", d)
 	}
+	tellAgain(a.stdout, one.audit.Again)
 	for _, remark := range one.audit.Remarks {
 		if len(one.summary.Unjudged) > 0 { // these remarks are about this run alone
 			fmt.Fprintf(a.stdout, "  %s\n", remark)

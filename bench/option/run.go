@@ -135,15 +135,6 @@ func (o *Run) Network() chaos.Network {
 	return chaos.Network{Latency: o.Latency, Regions: o.Regions}
 }
 
-// Again returns the options that repeat the run. If faults were injected, the warm-up gets a fixed length,
-// since the recorded times of these faults count from its end.
-func (o Run) Again() Run {
-	if len(o.Injected) > 0 {
-		o.WarmupLimit = 0
-	}
-	return o
-}
-
 // FaultTexts describes the faults of the run. For a trial with injected faults it lists all faults of that
 // trial, the planned ones too.
 func (o *Run) FaultTexts() []string {

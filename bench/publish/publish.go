@@ -32,8 +32,7 @@ mutual exclusion and leader election: %d of them in runs/, and their tables, joi
 docs/columns.md explain the files. At the commit that each run.yaml names, Turnstile makes the runs again.
 
 	sha256sum -c SHA256SUMS
-	orchestrator verify .
-	for run in runs/*; do orchestrator rerun "$run" --results ../again; done
+	orchestrator verify .          # with --again, simulated runs are made again, too
 License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 `
 

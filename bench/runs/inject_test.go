@@ -55,9 +55,8 @@ func TestManyAskARun(t *testing.T) {
 	if got := len(r.Record.Trials[0].Faults); injected == 0 || got != injected {
 		t.Errorf("%d faults were injected, and %d are on record", injected, got)
 	}
-	again := r.Record.Options.Again()
-	if _, err := bench.Resolve(catalog.Table{}, again, spec, false); err != nil {
-		t.Errorf("what was injected cannot be repeated: %v", err)
+	if _, err := r.Record.job(catalog.Table{}, r.Folder); err != nil {
+		t.Errorf("what was injected cannot be judged again: %v", err)
 	}
 }
 

@@ -239,7 +239,14 @@ func (r *Record) hasChanged(folder *results.Folder, name string) bool {
 // An Audit compares the stored tables of a run with the tables made from its histories.
 type Audit struct {
 	Differences []results.Difference `json:"differences"`
-	Remarks     []string             `json:"remarks"` // what was not compared, and changes that do no harm
+	// Remarks say what was not compared, and which changes do no harm.
+	Remarks []string    `json:"remarks"`
+	Again   *Repetition `json:"again,omitempty"` // nil: the run was not made again
+}
+
+// Differs reports whether a table differs, or a history of the run made again.
+func (a *Audit) Differs() bool {
+	return len(a.Differences) > 0 || a.Again != nil && len(a.Again.Differences) > 0
 }
 
 func (a *Audit) remark(format string, args ...any) {

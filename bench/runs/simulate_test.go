@@ -83,8 +83,9 @@ func TestSimulatedRunsUnderPlansAreDetermined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := Compare(first.Summary(), again.Summary()); c.Outcome() != check.Valid {
-			t.Errorf("%s, %s: %+v", spec.Name, plan, c)
+		all := &Repetition{}
+		if err := all.compare(1, first, again); err != nil || all.Events == 0 || len(all.Differences) > 0 {
+			t.Errorf("%s, %s: %+v, %v", spec.Name, plan, all, err)
 		}
 		named(t, plan, first, again)
 		made++

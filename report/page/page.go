@@ -42,7 +42,6 @@ type Calls struct {
 	OnePicture string // makes one picture again, if its name is appended; empty: Command with --picture
 	Program    string // the first word of other commands
 	Runs       string // what precedes a run in commands: SET in SET/RUN
-	Flags      string // further flags of rerun, each with a space before it
 }
 
 // A section is a title and the blocks below it, in order.
@@ -242,7 +241,10 @@ func (m *maker) about(trials []compare.Trial) {
 		blocks = append(blocks, block{Text: "No trial is valid, so that nothing is compared or drawn. The " +
 			"verdict of each run has the reason."})
 	}
-	blocks = append(blocks, block{Table: m.asked()}, block{Table: m.commands()})
+	blocks = append(blocks, block{Table: m.asked()})
+	if again := m.commands(); len(again.Rows) > 0 {
+		blocks = append(blocks, block{Table: again})
+	}
 	m.Sections = append(m.Sections, section{"What was run", blocks})
 }
 
@@ -309,16 +311,19 @@ func (s *setting) bySeries() (all [][]*experiment) {
 // mostCommands is how many commands are listed.
 const mostCommands = 40
 
-// commands lists, for each experiment, a command that makes one of its runs again.
+// commands lists, for each simulated experiment, a command that makes one of its runs again.
 func (m *maker) commands() *table {
 	t := &table{Caption: "Commands that make a run of each experiment again", Words: 3, Folded: true,
 		Head: []string{"Algorithm", "Nodes", "Command"}}
-	for _, e := range m.all[:min(mostCommands, len(m.all))] {
+	all := slices.DeleteFunc(slices.Clone(m.all), func(e *experiment) bool {
+		return e.trials[0].Kind != "simulate"
+	})
+	for _, e := range all[:min(mostCommands, len(all))] {
 		folder := m.Runs + "/" + e.trials[0].Run
 		t.Rows = append(t.Rows, []string{e.series, strconv.Itoa(e.nodes),
-			m.Program + " rerun " + terminal.ShellQuoted(folder) + m.Flags})
+			m.Program + " verify --again " + terminal.ShellQuoted(folder)})
 	}
-	if more := len(m.all) - mostCommands; more > 0 {
+	if more := len(all) - mostCommands; more > 0 {
 		t.Caption += fmt.Sprintf(" (%d more are not listed)", more)
 	}
 	return t
