@@ -3,8 +3,8 @@
 //	size [-update] [-why REASON]
 //
 // It prints lines of Go outside tests and testdata, lines of tests, files and exported names outside tests,
-// words of Markdown, and their sums; and the counts that measure structure. The file .ci/size has the lines
-// of main outside tests and algorithms; -update rewrites it. More lines need a reason, which the file keeps.
+// words of Markdown, and their sums. The file .ci/size has the lines of main outside tests and algorithms;
+// -update rewrites it. More lines need a reason, which the file keeps.
 package main
 
 import (
@@ -63,11 +63,7 @@ func run(update bool, why string) error {
 	}
 	print(rooms)
 	fmt.Printf("%d lines outside algorithms, %+d: %s\n", Bound(rooms), Bound(rooms)-most, reason)
-	counts, err := Counts(os.DirFS("."))
-	for _, c := range counts {
-		fmt.Printf("%8d  %s  %s\n", c.N, c.What, c.Of)
-	}
-	return err
+	return nil
 }
 
 // Measure returns the rooms of a repository by their folders; "." is the root.
