@@ -49,9 +49,3 @@ func listOf(c Command, name string) Command {
 	c.Name = name
 	return c
 }
-
-// movedTo maps old names of commands to the new ones.
-var movedTo = map[string]string{
-	"host": "hosts join", "control": "hosts control", "keys": "hosts keys", "history": "runs history",
-	"export": "runs export", "publish": "runs publish", "results": "runs clean", "version": "--version",
-}

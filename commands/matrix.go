@@ -21,7 +21,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -211,7 +210,6 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	writeRows(a, rows)
 	printMatrix(a.stdout, cells, rows)
 	c.printDiffering(a, cells)
-	printCells(a.stdout, cells)
 	if err != nil {
 		return failure{err, unwritten}
 	}
@@ -472,63 +470,4 @@ func printShown(out io.Writer, cells []*study.Cell, plans []*chaos.Plan) {
 		}
 	}
 	t.Print(out)
-}
-
-// outcomeNames are the names that packages with rows use for outcomes.
-var outcomeNames = []struct {
-	outcome row.Outcome
-	name    string
-}{{row.Recovers, "recovers"}, {row.Starves, "starves"}, {row.Blocks, "blocks"}, {row.Breaks, "breaks"},
-	{row.Unhit, "unhit"}}
-
-// printCells prints, as Go, the cells that rows lack or that differ from their row, with every outcome that
-// the row allows or a run has shown. The author of the row writes the reasons.
-func printCells(out io.Writer, cells []*study.Cell) {
-	var rows []*spec
-	wrong := map[*spec][]*study.Cell{}
-	for _, c := range cells {
-		if c.Wrong() == nil || c.Shown() == 0 {
-			continue
-		}
-		if wrong[c.Spec] == nil {
-			rows = append(rows, c.Spec)
-		}
-		wrong[c.Spec] = append(wrong[c.Spec], c)
-	}
-	for _, r := range rows {
-		fmt.Fprintf(out, "Outcomes of %s that its catalog entry does not expect; if they are right, add these "+
-			"cells to it, with their reasons:\n", r.Name)
-		for _, line := range cellLines(wrong[r]) {
-			fmt.Fprintf(out, "\t%s\n", line)
-		}
-		fmt.Fprintln(out)
-	}
-}
-
-// cellLines returns calls of row.Under as Go code, one call for all plans with the same allowed outcomes.
-func cellLines(cells []*study.Cell) (lines []string) {
-	var order []row.Outcome
-	plans := map[row.Outcome][]string{}
-	for _, c := range cells {
-		may := c.May.May | c.Shown()
-		if plans[may] == nil {
-			order = append(order, may)
-		}
-		plans[may] = append(plans[may], fmt.Sprintf("%q", c.Plan.Name))
-	}
-	for _, may := range order {
-		lines = append(lines, fmt.Sprintf("under(%s, \"why\", %s),", inGo(may), strings.Join(plans[may], ", ")))
-	}
-	return lines
-}
-
-// inGo writes outcomes as Go code, with the names in outcomeNames.
-func inGo(may row.Outcome) string {
-	var names []string
-	for _, one := range outcomeNames {
-		if may&one.outcome != 0 {
-			names = append(names, one.name)
-		}
-	}
-	return strings.Join(names, "|")
 }

@@ -146,36 +146,6 @@ func TestServiceMatrix(t *testing.T) {
 	}
 }
 
-// Cells that a row lacks, and those that differ, are printed as Go; cells that agree are not.
-func TestCellsAreGo(t *testing.T) {
-	bakery := &row.Row{Spec: nodes.Spec{Name: "bakery"}}
-	cell := func(plan string, may row.Outcome, shown ...row.Outcome) *study.Cell {
-		c := &study.Cell{Spec: bakery, Plan: &chaos.Plan{Name: plan}, May: row.FaultCell{May: may}}
-		for _, o := range shown {
-			r := &study.Result{Shown: o}
-			if may&o == 0 {
-				r.Wrong = "differs"
-			}
-			c.Runs = append(c.Runs, r)
-		}
-		return c
-	}
-	var out strings.Builder
-	printCells(&out, []*study.Cell{
-		cell("dead-idle", 0, row.Blocks, row.Starves), cell("copies", row.Recovers, row.Recovers),
-		cell("lost-request", 0, row.Starves, row.Blocks),
-		cell("restarts", row.Recovers, row.Recovers, row.Breaks),
-		cell("one-way", 0, 0), cell("bridge", 0, row.Unhit)})
-	want := "Outcomes of bakery that its catalog entry does not expect; if they are right, add these cells to " +
-		"it, with their reasons:\n" +
-		"\tunder(starves|blocks, \"why\", \"dead-idle\", \"lost-request\"),\n" +
-		"\tunder(recovers|breaks, \"why\", \"restarts\"),\n" +
-		"\tunder(unhit, \"why\", \"bridge\"),\n\n"
-	if out.String() != want {
-		t.Errorf("printed:\n%s\nand not:\n%s", out.String(), want)
-	}
-}
-
 // A cell without a run is not as expected, and an inconclusive run is not one that did not recover.
 func TestCellsWithoutEvidence(t *testing.T) {
 	central, err := (catalog.Table{}).Find("central")

@@ -56,9 +56,6 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetHelpCommandGroupID(saysWhatIs)
 	root.SetCompletionCommandGroupID(saysWhatIs)
-	for word := range movedTo {
-		root.AddCommand(moved(word))
-	}
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	refuseUnknown(root)
@@ -70,14 +67,6 @@ func Manual() *cobra.Command {
 	return (&app{stdout: io.Discard, stderr: io.Discard, manual: true}).root()
 }
 
-// moved returns a hidden command whose error names the new place of a command.
-func moved(word string) *cobra.Command {
-	return &cobra.Command{Use: word, Hidden: true, DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
-			return fmt.Errorf("there is no command %s: it is orchestrator %s", word, movedTo[word])
-		}}
-}
-
 // refuseUnknown makes the two commands that cobra adds refuse unknown arguments: completion an unknown shell,
 // and help an unknown command.
 func refuseUnknown(root *cobra.Command) {
@@ -86,9 +75,6 @@ func refuseUnknown(root *cobra.Command) {
 		of, _, err := root.Find(args)
 		if err != nil {
 			return err
-		}
-		if movedTo[of.Name()] != "" && of.Parent() == root {
-			return of.RunE(of, nil)
 		}
 		of.InitDefaultHelpFlag()
 		return of.Help()
