@@ -122,11 +122,37 @@ services-test: tools ## test services, as far as their servers are installed: ma
 release: ## write dist/: an archive for linux/amd64 and linux/arm64 and SHA256SUMS, and check them
 	@go run ./internal/release -stamp "$(stamp)" -out dist
 
-# The sets of results/published/, all by the commit of the tree, which has to be clean. Their runs are below
-# dist/sets/, with archives for a release. The same call goes on after an interruption. DRY=1 makes none.
+# The sets of results/published/, by the commit of the tree. Their runs are below dist/sets/. The same call goes on after
+# an interruption, with the sets that this commit has not made; matrices of algorithms and split-brain begin anew.
+SETS = processes simulated services failover known-failures fault-matrix fault-matrix-processes split-brain \
+	split-brain-processes
 .PHONY: published
-published: services-lease ## make the sets of results/published/ again: make published [SETS=processes] [DRY=1]
-	@go run ./internal/published $(if $(DRY),-dry) $(if $(SETS),-sets $(call quote,$(SETS)))
+published: services-lease ## make the sets of results/published/ again: make published [SETS='processes services']
+	$(foreach set,$(SETS),$(if $(wildcard results/published/$(set)/README.md),,$(error there is no set $(set))))
+	@test -z "$$($(GIT) status --porcelain -- . ':!results/published')" || { echo "commit the changes first" >&2; exit 1; }
+	@set -e; commit=$$($(GIT) rev-parse HEAD); for set in $(SETS); do to=results/published/$$set from=dist/sets/$$set; \
+		if grep -qs "Commit $$commit made" $$to/README.md; then continue; fi; \
+		make() { bin/orchestrator "$$@" --set $$set --results dist/sets || test $$? -le 3; }; \
+		case $$set in \
+			processes) make sweep $$to.yaml ;; \
+			simulated) make sweep $$to.yaml --simulated ;; \
+			services) make sweep $$to.yaml; make sweep $$to-open.yaml ;; \
+			failover) make matrix --failover --runs 6 ;; \
+			known-failures) make matrix --services ;; \
+			fault-matrix) rm -rf $$from; make matrix --simulated --seed 1 ;; \
+			fault-matrix-processes) rm -rf $$from; make matrix --seed 1 ;; \
+			split-brain) rm -rf $$from; make split-brain --simulated --seed 1 ;; \
+			split-brain-processes) rm -rf $$from; make split-brain --seed 1 ;; \
+		esac; \
+		bin/orchestrator report $$set --results dist/sets || test $$? -le 3; \
+		if ls $$from/*/run.yaml >/dev/null 2>&1; then \
+			rm -rf dist/published; from=dist/published/$$set; \
+			bin/orchestrator runs publish $$set --results dist/sets --to $$from || test $$? -le 3; fi; \
+		find $$to -mindepth 1 ! -name README.md -delete; \
+		find $$from -maxdepth 1 \( -name '*.csv' -o -name set.yaml -o -name 'report*' \) \( -type d -o -size -4097k \) \
+			-exec cp -r {} $$to ';'; \
+		sed -i "s/Commit [0-9a-f]*/Commit $$commit/" $$to/README.md; \
+	done
 
 KILLS = 200
 .PHONY: services-kills

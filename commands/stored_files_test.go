@@ -80,7 +80,6 @@ var readers = map[string]string{
 	"internal/proc/scratch.go":           "a folder that it made",
 	"internal/proc/stops.go":             "the kernel's",
 	"internal/proc/use.go":               "the kernel's",
-	"internal/published/main.go":         "of the Makefile",
 	"internal/release/archive.go":        "of the Makefile",
 	"internal/release/build.go":          "of the Makefile",
 	"internal/release/main.go":           "of the Makefile",

@@ -38,10 +38,9 @@ type Page struct {
 
 // Calls are the commands that a page names.
 type Calls struct {
-	Command    string // makes the page again
-	OnePicture string // makes one picture again, if its name is appended; empty: Command with --picture
-	Program    string // the first word of other commands
-	Runs       string // what precedes a run in commands: SET in SET/RUN
+	Command string // makes the page again
+	Program string // the first word of other commands
+	Runs    string // what precedes a run in commands: SET in SET/RUN
 }
 
 // A section is a title and the blocks below it, in order.

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -36,7 +35,7 @@ func (f *figureOf) Picture() template.HTML { return template.HTML(f.Inline) }
 
 // Again returns the command that makes only this picture again.
 func (p *Page) Again(f *figureOf) string {
-	return cmp.Or(p.OnePicture, p.Command+" --picture") + " " + f.Name
+	return p.Command + " --picture " + f.Name
 }
 
 // longCell is the number of letters above which a cell counts as words, in any column. A number with more
