@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,11 +44,13 @@ var (
 
 // TestChoiceTable wants the tables "which do I take?" to say what rows and published sets say.
 func TestChoiceTable(t *testing.T) {
-	simulated := results.OpenTable(published, "simulated")
-	trials, err := runs.TableTrials(catalog.Table{}, simulated)
+	simulated, err := results.OpenJoined(filepath.Join(published, "simulated"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	trials := runs.StoredTrials(catalog.Table{}, simulated.Runs, func(f *results.Folder, err error) {
+		t.Errorf("%s: %v", f.Name(), err)
+	})
 	var table strings.Builder
 	table.WriteString("| you need | take | measured or shown by |\n|---|---|---|\n")
 	line := func(need, take, by string) { fmt.Fprintf(&table, "| %s | %s | %s |\n", need, take, by) }

@@ -172,10 +172,6 @@ const longestName = 20
 func (c *compareCall) side(a *app, ref string) (side compare.Side, path string, err error) {
 	side.Name = ref
 	v, err := openRunOrSet(c.root, ref)
-	if table := results.OpenTable(c.root, ref); err != nil && table != nil {
-		side.Trials, err = runs.TableTrials(c.Table, table)
-		return side, table.Path, err
-	}
 	if err != nil {
 		return side, "", err
 	}

@@ -19,6 +19,9 @@ import (
 const publishHelp = `Make a folder of a set for publication, and an archive of it: the files of each run,
 their joined tables, the report if the set has one, README.md and SHA256SUMS. docs/sets.md lists them.
 
+--tables makes the joined tables alone, with the report and README.md made from them, small enough for a
+repository; verify checks them, and makes simulated runs again.
+
 SET is the name or the path of a set, or one run, as SET/RUN. It refuses a set with an unfinished or a damaged
 run, with a credential, or with a path of this machine in a command.
 
@@ -29,6 +32,7 @@ type publishCall struct {
 	known
 	root, to  string
 	histories bool
+	tables    bool
 }
 
 func publishCommand(k known) Command {
@@ -50,7 +54,8 @@ func (c *publishCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make")
 	cmd.Flags().BoolVar(&c.histories, "histories", false, "include the histories")
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	forOneCall(cmd, "to", "histories")
+	cmd.Flags().BoolVar(&c.tables, "tables", false, "only the joined tables and the report, without an archive")
+	forOneCall(cmd, "to", "histories", "tables")
 }
 
 // run publishes a set, or a single run as a set of its own.
@@ -65,6 +70,9 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 		return fmt.Errorf("--to is missing: name the folder to make, as in --to ../%s",
 			filepath.Base(set.Path))
 	}
+	if c.tables && c.histories {
+		return errors.New("--tables has no histories: leave out --histories")
+	}
 	to := filepath.Clean(c.to)
 	for _, path := range []string{to, to + results.ArchiveSuffix} {
 		if _, err := os.Lstat(path); err == nil {
@@ -75,7 +83,11 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 		fmt.Fprintln(a.stderr, "orchestrator: interrupted: what was made is removed")
 	})
 	defer stop()
-	switch err := publish.Make(ctx, c.Table, set, to, c.histories); {
+	made := func() error { return publish.Make(ctx, c.Table, set, to, c.histories) }
+	if c.tables {
+		made = func() error { return c.makeTables(ctx, set, to) }
+	}
+	switch err := made(); {
 	case err != nil && ctx.Err() != nil:
 		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}
 	case errors.As(err, new(*fs.PathError)):
@@ -83,6 +95,25 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 	case err != nil:
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
+	if c.tables {
+		fmt.Fprintf(a.stdout, "%s was made\n", terminal.FromHere(to))
+		return nil
+	}
 	fmt.Fprintf(a.stdout, "%s and its archive were made\n", terminal.FromHere(to))
 	return nil
+}
+
+// makeTables makes the folder of a set with joined tables, and removes it if that fails.
+func (c *publishCall) makeTables(ctx context.Context, set *results.Set, to string) error {
+	err := publish.MakeTables(ctx, set, to)
+	if err == nil {
+		var tables *results.Set
+		if tables, err = results.OpenJoined(to); err == nil {
+			_, err = c.writePage(tables, to)
+		}
+	}
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(to))
+	}
+	return err
 }

@@ -165,6 +165,12 @@ func reported(c *reportCall, args []string) (*results.Set, error) {
 		return nil, fmt.Errorf("%s is a run, and a report is about a set: name its set, %s", args[0],
 			filepath.Base(filepath.Dir(run.Path)))
 	}
+	if path := results.PathOfJoined(c.root, args[0]); path != "" {
+		if c.out == "" && c.picture == "" {
+			return nil, fmt.Errorf("%s has tables with their report: add --out to write one elsewhere", args[0])
+		}
+		return results.OpenJoined(path)
+	}
 	if set := results.OpenSet(c.root, args[0]); set != nil {
 		if c.out == "" && results.IsPublished(set.Path) {
 			return nil, fmt.Errorf("%s was published with its report: add --out to write one elsewhere", args[0])

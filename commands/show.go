@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"turnstile/bench/publish"
 	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
@@ -47,11 +51,89 @@ func showCommand(k known) Command {
 		},
 		Args:     atMostOne,
 		Complete: completeRun,
-		Run:      onStored(&c.root, results.Open, c.run),
+		Run:      onStored(&c.root, openShown, c.run),
 	}
 }
 
-func (c *showCall) run(_ context.Context, a *app, folder *results.Folder) error {
+// openShown finds a run, a set with joined tables, or a run of such a set.
+func openShown(root, ref string) (v verifiable, err error) {
+	if v.run, err = results.Open(root, ref); err == nil {
+		return v, nil
+	}
+	name := ""
+	path := results.PathOfJoined(root, ref)
+	if path == "" {
+		if path, name = results.PathOfJoined(root, filepath.Dir(ref)), filepath.Base(ref); path == "" {
+			return v, err
+		}
+	}
+	if v.set, err = results.OpenJoined(path); err != nil || name == "" {
+		return v, err
+	}
+	at := slices.IndexFunc(v.set.Runs, func(f *results.Folder) bool { return f.Name() == name })
+	if at < 0 {
+		return v, fmt.Errorf("%s has no run %s", path, name)
+	}
+	v.run = v.set.Runs[at]
+	return v, nil
+}
+
+// showJoined prints the cells of a run of which only rows of joined tables are there.
+func (c *showCall) showJoined(a *app, folder *results.Folder) error {
+	rows, err := folder.Rows(c.Table.OptionNames()...)
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	writeRows(a, rows)
+	for _, row := range rows {
+		var t terminal.Table
+		for column, cell := range results.Cells(row) {
+			if text := fmt.Sprint(cell); text != "" {
+				t.Add(column, text)
+			}
+		}
+		t.Print(a.stdout)
+	}
+	return nil
+}
+
+// showTables prints what the tables of a set are about.
+func (c *showCall) showTables(a *app, set *results.Set) error {
+	text, err := publish.Readme(set)
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	verdicts := map[string]int{}
+	var rows []results.Row
+	for _, f := range set.Runs {
+		its, err := f.Rows(c.Table.OptionNames()...)
+		if err != nil {
+			return failure{err, check.Inconclusive.ExitCode()}
+		}
+		for i := range its {
+			verdicts[its[i].Verdict]++
+		}
+		rows = append(rows, its...)
+	}
+	writeRows(a, rows)
+	fmt.Fprint(a.stdout, text)
+	for _, verdict := range slices.Sorted(maps.Keys(verdicts)) {
+		fmt.Fprintf(a.stdout, "\n%s: %s", verdict, english.Count(verdicts[verdict], "trial", "trials"))
+	}
+	if len(set.Runs) > 0 {
+		fmt.Fprintf(a.stdout, "\none run: %s\n", terminal.CallOn("show", set.Runs[0].Path))
+	}
+	return nil
+}
+
+func (c *showCall) run(_ context.Context, a *app, v verifiable) error {
+	folder := v.run
+	switch a.onlyRows(c.json && v.set != nil); {
+	case v.set != nil && folder != nil:
+		return c.showJoined(a, folder)
+	case v.set != nil:
+		return c.showTables(a, v.set)
+	}
 	s, err := runs.ReadSummary(c.Table, folder)
 	switch tables := (runs.TablesError{}); {
 	case errors.As(err, &tables):

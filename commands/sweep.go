@@ -79,10 +79,16 @@ type sweepCall struct {
 // longSweep is how long a sweep may take without --any-length.
 const longSweep = 24 * time.Hour
 
-func sweepCommand(k known) Command {
+// newSweep returns a call of sweep with the default settings.
+func newSweep(k known) *sweepCall {
 	c := &sweepCall{known: k}
 	c.Known = k.Table
 	c.Seed, c.Trials, c.Setup.Set = 1, 5, "sweep"
+	return c
+}
+
+func sweepCommand(k known) Command {
+	c := newSweep(k)
 	return Command{
 		Name:    "sweep [FILE]",
 		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
@@ -130,13 +136,17 @@ func (c *sweepCall) resolve(args []string) error {
 			"orchestrator sweep --algo ricart,suzuki -n 4,8 --trials 6")
 	}
 	if len(args) > 0 {
-		var err error
-		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
-			return c.own(flag, value)
-		})
+		text, err := []byte(c.Grid), error(nil)
+		if c.Grid == "" { // otherwise it is that of a recorded command
+			text, err = input.Read(args[0])
+		}
+		if err == nil {
+			g, err = readGrid(input.Name(args[0]), text, c.listNames(), c.own)
+		}
 		if err != nil {
 			return err
 		}
+		c.Grid = string(text)
 	}
 	g.override(given)
 	if err := c.checkOwn(); err != nil {
@@ -172,13 +182,6 @@ func (c *sweepCall) resolve(args []string) error {
 			strings.Join(slices.Sorted(maps.Keys(c.refused)), "; "))
 	}
 	c.Command = sweepCommandOf(c, args)
-	if len(args) > 0 {
-		text, err := input.Read(args[0])
-		if err != nil {
-			return err
-		}
-		c.Grid = string(text)
-	}
 	return nil
 }
 
@@ -492,14 +495,11 @@ type part struct {
 	lists map[string][]string
 }
 
-// readGrid reads the file of a sweep. known are the flags that may be lists; own sets a flag of the sweep
+// readGrid parses the file of a sweep. known are the flags that may be lists; own sets a flag of the sweep
 // itself.
-func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, error)) (*grid, error) {
-	b, err := input.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	path = input.Name(path)
+func readGrid(path string, b []byte, known []string, own func(string, *yaml.Node) (bool, error)) (*grid,
+	error) {
+	var err error
 	var file map[string]yaml.Node
 	if err := yaml.Unmarshal(b, &file); err != nil {
 		return nil, configError(path, cmp.Or(yamlfile.TabError(b), err))

@@ -65,6 +65,7 @@ type verifyCall struct {
 	known
 	root                   string
 	json, benchmark, again bool
+	sample                 int
 }
 
 // A verifiable is a run, a set, or the path of a published set.
@@ -87,10 +88,17 @@ func openVerifiable(root, ref string) (v verifiable, err error) {
 
 // openRunOrSet finds a run or, if no run has that name, a set, which may be a published folder.
 func openRunOrSet(root, ref string) (v verifiable, err error) {
-	if v.run, err = results.Open(root, ref); err != nil {
-		if v.set = results.OpenSet(root, ref); v.set != nil {
-			err = nil
-		}
+	if v.run, err = results.Open(root, ref); err == nil {
+		return v, nil
+	}
+	if v.set = results.OpenSet(root, ref); v.set != nil {
+		return v, nil
+	}
+	if path := results.PathOfJoined(root, ref); path != "" {
+		v.set, err = results.OpenJoined(path)
+	}
+	if errors.As(err, new(results.JoinedError)) {
+		err = failure{fmt.Errorf("%s: %w", ref, err), check.Violated.ExitCode()}
 	}
 	return v, err
 }
@@ -114,12 +122,22 @@ func (c *verifyCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	addJSON(cmd.Flags(), &c.json)
 	cmd.Flags().BoolVar(&c.again, "again", false, "also make simulated runs again, and compare every event")
+	cmd.Flags().IntVar(&c.sample, "sample", 0,
+		"with --again, of a set with tables alone: only this many runs of "+
+			"each sweep,\ndrawn at random (default all)")
+	noZero(cmd.Flags(), "sample", "would make no run again: write a number from 1, or leave it out")
 	cmd.Flags().BoolVar(&c.benchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
 }
 
 func (c *verifyCall) run(ctx context.Context, a *app, v verifiable) error {
+	if c.sample != 0 && (!c.again || v.set == nil || !v.set.Joined) {
+		return errors.New("--sample is for --again of a set with tables alone: leave it out")
+	}
 	if v.published != "" {
 		return c.verifyPublished(ctx, a, v.published)
+	}
+	if v.run == nil && v.set.Joined {
+		return c.verifyTables(ctx, a, v.set)
 	}
 	if v.run == nil {
 		return c.verifySet(ctx, a, v.set)

@@ -85,6 +85,7 @@ const (
 	Takeovers            Column = "takeovers"
 	MessagesPerElection  Column = "messages_per_election"
 	Violations           Column = "violations"
+	ViolationsFenced     Column = "violations_fenced"
 	OverlapUS            Column = "overlap_us"
 	WorkDone             Column = "work_done"
 	WorkSpoilt           Column = "work_spoilt"

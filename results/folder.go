@@ -49,8 +49,11 @@ const (
 	LatestLink     = "latest"  // in the folder of all sets: a link to the newest run
 )
 
-// A Folder is the folder of one run.
-type Folder struct{ Path string }
+// A Folder is the folder of one run, or what the joined tables of a set have of a run.
+type Folder struct {
+	Path   string
+	joined *joined // nil: the folder has files
+}
 
 // DiskSpace is how much disk space a run takes.
 type DiskSpace struct {
@@ -74,7 +77,7 @@ func Create(root, set, name string, need DiskSpace) (*Folder, error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, unwritable(parent, err)
 	}
-	f := &Folder{filepath.Join(parent, name)}
+	f := &Folder{Path: filepath.Join(parent, name)}
 	for i := 2; ; i++ {
 		err := os.Mkdir(f.Path, 0o755)
 		if err == nil {
@@ -215,11 +218,14 @@ func (f *Folder) WriteText(name, text string) error {
 
 // Rows reads runs.csv. In published sets the columns of the given options may lack the name of the algorithm.
 func (f *Folder) Rows(options ...string) ([]Row, error) {
-	return readRows[Row](f.File(RowsFile), options...)
+	return readRows[Row](f, RowsFile, options...)
 }
 
 // Header returns the names of the columns of a stored table.
 func (f *Folder) Header(name string) ([]string, error) {
+	if f.Joined() {
+		return headerOf(f.joined.tables[name]), nil
+	}
 	text, err := input.ReadFile(f.File(name), input.TableLimit)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
@@ -228,52 +234,56 @@ func (f *Folder) Header(name string) ([]string, error) {
 }
 
 // Messages reads messages.csv.
-func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
+func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f, MessagesFile) }
 
 // Sizes reads sizes.csv. It returns nil if the run has no such file.
 func (f *Folder) Sizes() ([]SizeRow, error) {
-	if !exists(f.File(SizesFile)) {
+	if !f.has(SizesFile) {
 		return nil, nil
 	}
-	return readRows[SizeRow](f.File(SizesFile))
+	return readRows[SizeRow](f, SizesFile)
 }
 
 // Resources reads resources.csv. It returns nil if the run has no such file.
 func (f *Folder) Resources() ([]ResourceRow, error) {
-	if !exists(f.File(ResourcesFile)) {
+	if !f.has(ResourcesFile) {
 		return nil, nil
 	}
-	return readRows[ResourceRow](f.File(ResourcesFile))
+	return readRows[ResourceRow](f, ResourcesFile)
 }
 
-// Faults reads faults.csv and timeline.csv. It returns nil for both if the run has neither.
+// Faults reads faults.csv and timeline.csv. It returns nil for both if the run has neither. Joined tables may
+// lack timeline.csv.
 func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error) {
-	if !exists(f.File(FaultsFile)) && !exists(f.File(TimelineFile)) {
+	if !f.has(FaultsFile) && !f.has(TimelineFile) {
 		return nil, nil, nil
 	}
-	phases, err := readRows[PhaseRow](f.File(FaultsFile))
+	phases, err := readRows[PhaseRow](f, FaultsFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	timeline, err = readRows[IntervalRow](f.File(TimelineFile))
+	if f.Joined() && !f.has(TimelineFile) {
+		return faultRows(phases), nil, nil
+	}
+	timeline, err = readRows[IntervalRow](f, TimelineFile)
 	return faultRows(phases), timeline, err
 }
 
 // Beliefs reads beliefs.csv. It returns nil if the run has no such file.
 func (f *Folder) Beliefs() ([]BeliefRow, error) {
-	if !exists(f.File(BeliefsFile)) {
+	if !f.has(BeliefsFile) {
 		return nil, nil
 	}
-	return readRows[BeliefRow](f.File(BeliefsFile))
+	return readRows[BeliefRow](f, BeliefsFile)
 }
 
-func readRows[T any](path string, options ...string) ([]T, error) {
-	file, err := input.Open(path)
+func readRows[T any](f *Folder, name string, options ...string) ([]T, error) {
+	file, err := f.open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
 	defer file.Close()
-	return readTable[T](path, file, options...)
+	return readTable[T](f.File(name), file, options...)
 }
 
 // WriteYAML writes run.yaml: the parameters and results of the run. The last line of the file is a checksum

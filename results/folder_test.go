@@ -189,7 +189,7 @@ func TestYAML(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, f.ReadYAML(&got), "is empty")
-	wantError(t, (&Folder{t.TempDir()}).ReadYAML(&got), "reading results", RunFile)
+	wantError(t, (&Folder{Path: t.TempDir()}).ReadYAML(&got), "reading results", RunFile)
 }
 
 // A run.yaml with any change is not read.

@@ -60,7 +60,7 @@ func TestTablesLoadInPandas(t *testing.T) {
 	_, faults := someFaults(t)
 	kinds := map[reflect.Kind]string{reflect.String: "words", reflect.Bool: "bool", reflect.Int: "number",
 		reflect.Uint64: "number", reflect.Map: "words"}
-	f := &Folder{t.TempDir()}
+	f := &Folder{Path: t.TempDir()}
 	var paths []string
 	for name, table := range map[string]Table{RowsFile: TableOf(RowsFile, append(rows, leads)),
 		"clients.csv": TableOf("", rows), "leaders.csv": TableOf("", []Row{leads}),

@@ -248,7 +248,7 @@ type FailoverRow struct {
 
 // Failover reads failover.csv of the set. The error is fs.ErrNotExist if the set has no such file.
 func (s *Set) Failover() ([]FailoverRow, error) {
-	return readRows[FailoverRow](filepath.Join(s.Path, FailoverFile))
+	return readRows[FailoverRow](&Folder{Path: s.Path}, FailoverFile)
 }
 
 // A FaultRow has the figures of one fault in one trial, before, during and after it. Its struct tags name its
@@ -304,7 +304,7 @@ func FaultsTable(faults []FaultRow) Table { return TableOf(FaultsFile, PhaseRows
 
 // Matrix reads matrix.csv of the set. The error is fs.ErrNotExist if the set has no such file.
 func (s *Set) Matrix() ([]MatrixRow, error) {
-	return readRows[MatrixRow](filepath.Join(s.Path, MatrixFile))
+	return readRows[MatrixRow](&Folder{Path: s.Path}, MatrixFile)
 }
 
 // HasMatrix reports whether a set has matrix.csv.

@@ -180,8 +180,9 @@ func pathsOf(root, ref string) []string {
 
 // A Set is a folder of runs.
 type Set struct {
-	Path string
-	Runs []*Folder // the oldest run first
+	Path   string
+	Runs   []*Folder // the oldest run first
+	Joined bool      // the set has joined tables, and no folders of runs
 }
 
 // OpenSet finds the set that ref names below root, or by a path of more than one component. It returns nil if
@@ -195,7 +196,7 @@ func OpenSet(root, ref string) *Set {
 		inside, _ := os.ReadDir(below)
 		for _, entry := range inside {
 			if run := filepath.Join(below, entry.Name()); entry.IsDir() && !hidden(run) && isRun(run) {
-				s.Runs = append(s.Runs, &Folder{run})
+				s.Runs = append(s.Runs, &Folder{Path: run})
 			}
 		}
 		if len(s.Runs) > 0 {
@@ -214,7 +215,7 @@ func Made(root, set string) (all []*Folder) {
 	inside, _ := os.ReadDir(filepath.Join(root, set))
 	for _, entry := range inside {
 		if run := filepath.Join(root, set, entry.Name()); entry.IsDir() && exists(filepath.Join(run, RunFile)) {
-			all = append(all, &Folder{run})
+			all = append(all, &Folder{Path: run})
 		}
 	}
 	return all
@@ -232,7 +233,7 @@ func folderAt(path string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening run %s: %w", path, err)
 	}
-	return &Folder{real}, nil
+	return &Folder{Path: real}, nil
 }
 
 // hidden reports whether the name of a folder begins with a dot, as Hide makes it.
@@ -242,7 +243,7 @@ func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".
 func isRun(path string) bool {
 	return exists(filepath.Join(path, RunFile)) ||
 		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) && // otherwise it is a set
-			!IsPublished(path)
+			!exists(filepath.Join(path, ReadmeFile))
 }
 
 // IsPublished reports whether path is the folder of a set that was published: its runs are one level below.
@@ -288,7 +289,7 @@ func Runs(root string) []*Folder {
 	for _, path := range paths {
 		set := filepath.Base(filepath.Dir(path))
 		if set != LatestLink && set != PublishedDir && !hidden(path) && isRun(path) {
-			runs = append(runs, &Folder{path})
+			runs = append(runs, &Folder{Path: path})
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b *Folder) int {
@@ -344,17 +345,6 @@ func refs(runs []*Folder) string {
 		names[i] = f.Ref()
 	}
 	return strings.Join(names, ", ")
-}
-
-// OpenTable finds the folder of a set that has the table of all runs but no folders of runs, such as a set in
-// a repository. ref is as for OpenSet. OpenTable returns nil if there is no such folder.
-func OpenTable(root, ref string) *Folder {
-	for _, path := range pathsOf(root, ref) {
-		if exists(filepath.Join(path, RowsFile)) && exists(filepath.Join(path, SetFile)) {
-			return &Folder{path}
-		}
-	}
-	return nil
 }
 
 // SetTables are the names of the tables of runs that can be joined over a set.

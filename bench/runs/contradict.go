@@ -7,8 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/algorithms/catalog"
+	"turnstile/bench/option"
+	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/input"
+	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/results"
 )
@@ -58,6 +62,99 @@ func (s *Summary) Contradictions() ([]results.Difference, error) {
 	}
 	profile := s.Folder.CompareProfile(s.Latencies[measure.WaitTag])
 	return append(c.all, profile...), nil
+}
+
+// JoinedContradictions compares the joined tables of a run with each other, as Contradictions does, and its
+// rows with its name. There are no histograms and no verdicts: an order of quantiles and of outcomes stands
+// for them.
+func JoinedContradictions(known catalog.Table, folder *results.Folder) (all []results.Difference, err error) {
+	s := &Summary{Folder: folder}
+	if s.Rows, err = folder.Rows(known.OptionNames()...); err == nil {
+		err = s.readParts()
+	}
+	c := &contradictions{Summary: s}
+	if err == nil {
+		c.columns, err = folder.Header(results.RowsFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Rows {
+		c.named(i)
+		c.ordered(i)
+		c.counts(i, nil)
+		c.messages(i)
+		c.groups(i)
+	}
+	c.trials()
+	return c.all, nil
+}
+
+// named compares the columns of a row with the name of its run, which has the algorithm and the nodes.
+func (c *contradictions) named(i int) {
+	row := &c.Rows[i]
+	about := fmt.Sprintf("%s-n%d", row.Algorithm, row.Nodes)
+	if name := "-" + row.Run + "-"; !strings.Contains(name, "-"+about+"-") {
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("the row is about %s with %s, and its run is called %s",
+			row.Algorithm, english.Count(row.Nodes, "node", "nodes"), row.Run))
+	}
+}
+
+// ordered adds a contradiction if a quantile is greater than a higher one, or a valid trial has violations
+// that count: with fences, of entries that the resource accepted.
+func (c *contradictions) ordered(i int) {
+	row := &c.Rows[i]
+	column := results.Violations
+	if row.Cell(option.FencedColumn) == "true" {
+		column = results.ViolationsFenced
+	}
+	if count, known := row.Figure(column).Value(); known && count > 0 && row.Verdict == check.Valid.String() {
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("verdict is valid, and %s is %v", column, count))
+	}
+	var outcome check.Outcome
+	if outcome.UnmarshalText([]byte(row.Verdict)) != nil {
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("verdict is %q, which is no verdict", row.Verdict))
+	}
+	below := map[string]results.Column{} // the last known quantile, by the tag of its histogram
+	for _, column := range c.columns {
+		tag, _, is := measure.QuantileIn(column)
+		x, known := row.Figure(results.Column(column)).Value()
+		if !is || !known {
+			continue
+		}
+		if low, is := row.Figure(below[tag]).Value(); is && low > x {
+			c.add(results.RowsFile, row.Trial, fmt.Sprintf("%s is %v, more than %s, %v", below[tag],
+				row.Figure(below[tag]), column, row.Figure(results.Column(column))))
+		}
+		below[tag] = results.Column(column)
+	}
+}
+
+// trials adds a contradiction for each other table that is about a trial which runs.csv lacks.
+func (c *contradictions) trials() {
+	has := map[int]bool{}
+	for i := range c.Rows {
+		if trial := c.Rows[i].Trial; has[trial] {
+			c.add(results.RowsFile, trial, "there are two rows of the trial")
+		} else {
+			has[trial] = true
+		}
+	}
+	lacks := func(file string, trial int) {
+		if !has[trial] {
+			c.add(file, trial, results.RowsFile+" lacks the trial")
+			has[trial] = true // said once
+		}
+	}
+	for i := range c.Messages {
+		lacks(results.MessagesFile, c.Messages[i].Trial)
+	}
+	for i := range c.Faults {
+		lacks(results.FaultsFile, c.Faults[i].Trial)
+	}
+	for i := range c.Beliefs {
+		lacks(results.BeliefsFile, c.Beliefs[i].Trial)
+	}
 }
 
 func (c *contradictions) add(file string, trial int, what string) {
@@ -133,6 +230,9 @@ func (c *contradictions) messages(i int) {
 		perEntry += number(m.PerEntry)
 		switch {
 		case m.Phase != measure.WholeRun:
+		case c.Job == nil: // joined tables do not say which kinds are heartbeats
+			some = true
+			sent += number(m.Sent)
 		case c.Heartbeat(m.Kind):
 			beats += number(m.Sent)
 		default:
@@ -140,7 +240,10 @@ func (c *contradictions) messages(i int) {
 			sent, publishes = sent+number(m.Sent), publishes+number(m.Publishes)
 		}
 	}
-	if some {
+	if some && c.Job == nil {
+		beats, _ = row.Heartbeats.Value()
+		c.is(i, results.Messages, results.MessagesFile, sent-beats)
+	} else if some {
 		c.is(i, results.Messages, results.MessagesFile, sent)
 		c.is(i, results.Publishes, results.MessagesFile, publishes)
 		c.is(i, results.Heartbeats, results.MessagesFile, beats)

@@ -69,6 +69,12 @@ func (r *Run) row(t *Trial, m *measure.Measures) results.Row {
 	return row
 }
 
+// AskedOf returns what runs.csv says of the options of a job with one trial.
+func AskedOf(j *bench.Job) results.Asked {
+	r := Record{Options: j.Options, Simulated: j.Simulated}
+	return r.asked().With(option.FaultsColumn, j.Options.FaultsOf(1))
+}
+
 // asked returns the options of the run, for runs.csv. A test checks that it includes every option in which
 // two runs may differ.
 func (r *Record) asked() results.Asked {

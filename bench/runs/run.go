@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -359,6 +358,9 @@ func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*
 
 // trialsOf returns the trials of one run that can be read, and what is wrong.
 func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, error) {
+	if folder.Joined() {
+		return joinedTrials(known, folder)
+	}
 	var record Record
 	wrong := folder.ReadYAML(&record)
 	machine := ""
@@ -380,26 +382,18 @@ func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, err
 	return trials, errors.Join(wrong, err)
 }
 
-// TableTrials returns the trials in the table of a set, to compare them, if the folders of its runs are
-// missing. It takes the machine of a trial from the recorded command of the same version.
-func TableTrials(known catalog.Table, set *results.Folder) ([]compare.Trial, error) {
-	rows, err := set.Rows(known.OptionNames()...)
-	if err != nil {
-		return nil, err
-	}
-	made, err := results.Makings(filepath.Dir(set.Path), set.Name())
-	if err != nil {
-		return nil, err
-	}
-	machines := map[string]string{}
-	for _, m := range made {
-		machines[m.Versions["turnstile"]] = MachineText(m.Machine)
-	}
+// joinedTrials returns the trials of a run with joined tables. It takes the machine from the recorded command
+// of the same version.
+func joinedTrials(known catalog.Table, folder *results.Folder) ([]compare.Trial, error) {
+	rows, err := folder.Rows(known.OptionNames()...)
 	all := make([]compare.Trial, len(rows))
 	for i := range rows {
-		all[i] = compare.Trial{Row: rows[i], Machine: machines[rows[i].Version]}
+		all[i] = compare.Trial{Row: rows[i]}
+		if m, is := folder.MadeOn(rows[i].Version); is {
+			all[i].Machine = MachineText(m)
+		}
 	}
-	return all, nil
+	return all, err
 }
 
 // CheckRows returns an error if the run's table of trials was changed after it was written.

@@ -98,19 +98,7 @@ func (s *Summary) readTables() (err error) {
 	if err != nil {
 		return err
 	}
-	if s.Messages, err = folder.Messages(); err != nil {
-		return err
-	}
-	if s.Sizes, err = folder.Sizes(); err != nil {
-		return err
-	}
-	if s.Resources, err = folder.Resources(); err != nil {
-		return err
-	}
-	if s.Faults, s.Timeline, err = folder.Faults(); err != nil {
-		return err
-	}
-	if s.Beliefs, err = folder.Beliefs(); err != nil {
+	if err := s.readParts(); err != nil {
 		return err
 	}
 	if s.Latencies, err = folder.ReadLatencies(); err != nil {
@@ -124,6 +112,24 @@ func (s *Summary) readTables() (err error) {
 	}
 	s.Changed = s.Record.Changed(folder)
 	return nil
+}
+
+// readParts reads the tables of parts of trials.
+func (s *Summary) readParts() (err error) {
+	if s.Messages, err = s.Folder.Messages(); err != nil {
+		return err
+	}
+	if s.Sizes, err = s.Folder.Sizes(); err != nil {
+		return err
+	}
+	if s.Resources, err = s.Folder.Resources(); err != nil {
+		return err
+	}
+	if s.Faults, s.Timeline, err = s.Folder.Faults(); err != nil {
+		return err
+	}
+	s.Beliefs, err = s.Folder.Beliefs()
+	return err
 }
 
 // agree returns an error if the files of the run disagree about its trials.

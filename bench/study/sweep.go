@@ -40,6 +40,8 @@ type Sweep struct {
 	changed map[string]error           // errors of runs whose tables were changed, by name: they have no row
 	folders map[string]*results.Folder // folders of the runs in rows and in changed, by name
 	left    []sweepRun                 // runs that are still to be made, in this order
+	// Only, if not nil, reports whether a run is to be made, by its name; the others are left out.
+	Only func(name string) bool
 	// vary changes the job of a single run; nil: all runs of a configuration are alike.
 	vary func(r sweepRun, j *bench.Job)
 	cut  []*results.Folder // folders of runs that ended early; these runs are made again
@@ -82,12 +84,32 @@ func (s *Sweep) Prepare() (made, left int, err error) {
 			}
 			if _, is := s.rows[r.name]; is || s.changed[r.name] != nil {
 				made++
-			} else {
+			} else if s.Only == nil || s.Only(r.name) {
 				s.left = append(s.left, r)
 			}
 		}
 	}
 	return made, len(s.left), nil
+}
+
+// A Planned is a run that a sweep makes, or has made.
+type Planned struct {
+	Name string
+	Job  *bench.Job
+}
+
+// Planned returns all runs of the sweep, configuration by configuration.
+func (s *Sweep) Planned() (all []Planned, err error) {
+	for _, cell := range s.Cells {
+		for trial := 1; trial <= s.Trials; trial++ {
+			name, err := runName(cell, trial)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Planned{name, s.job(cell, trial)})
+		}
+	}
+	return all, nil
 }
 
 // order returns the order of the configurations in a round, drawn by the seed.

@@ -1,0 +1,186 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench/runs"
+	"turnstile/internal/english"
+	"turnstile/internal/input"
+	"turnstile/results"
+)
+
+// tablesReadme has the name of a set, its numbers of runs and trials, the version, the commands that made it,
+// and which runs lack their beliefs.
+const tablesReadme = "# %s\n" + results.ReadmeBegins +
+	`a benchmark and fault-injection testbed for distributed
+mutual exclusion and leader election: the tables of %s, with %s, by version
+%s. docs/sets.md explains the files. These commands made the runs:
+
+%s
+This checks the tables, the grid and the report; --again makes simulated runs again from their seeds:
+
+	orchestrator verify .
+	orchestrator verify . --again --sample 20
+%s
+License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
+`
+
+// mostBeliefs is how many rows of beliefs.csv the tables of a set have of one run. A run with more, such as
+// one of a scheme that elects without end, has none.
+const mostBeliefs = 2000
+
+// MakeTables makes a folder named by to, which must not exist, with the joined tables of a set and the
+// commands that made it.
+func MakeTables(ctx context.Context, set *results.Set, to string) error {
+	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
+		return err
+	}
+	for _, table := range results.SetTables {
+		of := set.Runs
+		switch table {
+		case results.TimelineFile: // large, and of use beside histories
+			continue
+		case results.BeliefsFile:
+			of = slices.DeleteFunc(slices.Clone(of), func(f *results.Folder) bool {
+				all, err := f.Beliefs()
+				return err == nil && len(all) > mostBeliefs
+			})
+		}
+		text, err := results.Joined(ctx, table, of)
+		if err == nil && text != nil {
+			err = write(filepath.Join(to, table), text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range append(slices.Clone(results.StudyTables), results.SetFile) {
+		text, err := input.ReadFile(filepath.Join(set.Path, name), input.TableLimit)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = write(filepath.Join(to, name), text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NameOf returns the name of a set with joined tables: that in its README.md, since the folder may have been
+// renamed, or else that of the folder.
+func NameOf(set *results.Set) string {
+	text, _ := input.ReadFile(filepath.Join(set.Path, results.ReadmeFile), input.Limit)
+	first, _, _ := strings.Cut(string(text), "\n")
+	if name, is := strings.CutPrefix(first, "# "); is && name != "" {
+		return name
+	}
+	return filepath.Base(set.Path)
+}
+
+// Readme returns the README.md of a set with joined tables.
+func Readme(set *results.Set) (string, error) {
+	made, err := results.Makings(filepath.Dir(set.Path), filepath.Base(set.Path))
+	if err != nil {
+		return "", err
+	}
+	var commands, versions []string
+	for _, m := range made {
+		commands = append(commands, "\t"+m.Command+"\n")
+		versions = append(versions, cmp.Or(m.Versions["revision"], m.Versions["turnstile"], "unknown"))
+	}
+	trials := 0
+	for _, f := range set.Runs {
+		rows, err := f.Rows()
+		if err != nil {
+			return "", err
+		}
+		trials += len(rows)
+	}
+	left := ""
+	if lacking := withoutBeliefs(set); len(lacking) > 0 {
+		left = "\nThe beliefs of these runs changed too often to be listed: " + english.List(lacking) + ".\n"
+	}
+	return fmt.Sprintf(tablesReadme, NameOf(set), english.Count(len(set.Runs), "run", "runs"),
+		english.Count(trials, "trial", "trials"), strings.Join(distinct(versions), ", "),
+		strings.Join(distinct(commands), ""), left), nil
+}
+
+// withoutBeliefs returns the names of the runs whose beliefs are not in the tables, although they are about
+// leaders: beliefs.csv has others.
+func withoutBeliefs(set *results.Set) (names []string) {
+	some := false
+	for _, f := range set.Runs {
+		all, err := f.Beliefs()
+		if err == nil && all == nil {
+			names = append(names, f.Name())
+		}
+		some = some || all != nil
+	}
+	if !some {
+		return nil
+	}
+	return names
+}
+
+// distinct returns words in their order, each once.
+func distinct(words []string) (all []string) {
+	for _, word := range words {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// CheckTables compares the joined tables of a set with each other.
+func CheckTables(ctx context.Context, known catalog.Table, set *results.Set) (*Audit, error) {
+	a := &Audit{Differences: []results.Difference{}, Lacking: map[string]int{}, Without: len(set.Runs)}
+	for _, run := range set.Runs {
+		if ctx.Err() != nil {
+			return a, ctx.Err()
+		}
+		all, err := runs.JoinedContradictions(known, run)
+		if err != nil {
+			a.differ(run.Name(), err.Error())
+		}
+		for _, d := range all {
+			d.File = run.Name() + ", " + d.File
+			a.Differences = append(a.Differences, d)
+		}
+	}
+	return a, cmp.Or(a.studies(set), ctx.Err())
+}
+
+// studies compares the tables of studies with the runs that they name.
+func (a *Audit) studies(set *results.Set) error {
+	has := map[string]bool{"": true}
+	for _, f := range set.Runs {
+		has[f.Name()] = true
+	}
+	for _, table := range results.StudyTables {
+		named, err := set.RunsNamedIn(table)
+		if err != nil {
+			return err
+		}
+		for line, ref := range named {
+			_, name, _ := strings.Cut(ref, "/")
+			if !has[name] {
+				a.Differences = append(a.Differences, results.Difference{File: table, Line: line,
+					What: fmt.Sprintf("it names the run %s, which %s lacks", ref, results.RowsFile)})
+			}
+		}
+	}
+	return nil
+}
