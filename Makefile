@@ -8,13 +8,14 @@ PROGRAMS = ./cmd/orchestrator ./cmd/node
 # whoever owns it. Files that are new to git count if the build reads them. Without git, or in a copy that lies within
 # another repository, they know none.
 GIT = git --no-optional-locks -c safe.directory='*'
+ours = $(shell sed -n 's/^module //p' go.mod 2>/dev/null)
 stamp = $$(test -z "$$($(GIT) rev-parse --show-prefix 2>&1)" && \
 	commit=$$($(GIT) rev-parse --verify HEAD 2>/dev/null) && \
 	status=$$($(GIT) status --porcelain --untracked-files=no 2>/dev/null) && \
-	new=$$($(GIT) ls-files --others --exclude-standard | sed 's|^|turnstile/|') && \
-	echo "-X turnstile/commands.commit=$$commit -X turnstile/commands.changed=$$(test -z "$$status" && { test -z "$$new" || \
+	new=$$($(GIT) ls-files --others --exclude-standard | sed 's|^|$(ours)/|') && \
+	echo "-X $(ours)/commands.commit=$$commit -X $(ours)/commands.changed=$$(test -z "$$status" && { test -z "$$new" || \
 		! $(files) | grep -qxF "$$new"; } && echo false || echo true)")
-files = { echo turnstile/go.work; go list -deps -f '{{with .Module}}{{if .Main}}{{range $$.GoFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{\
+files = { echo $(ours)/go.work; go list -deps -f '{{with .Module}}{{if .Main}}{{range $$.GoFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{\
 	end}}{{range $$.EmbedFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}' $(PROGRAMS); }
 
 # Programs and tests are compiled in one way, so that the compiler is called once for both, and by all clones.
@@ -38,8 +39,7 @@ tools:
 	@go build -buildvcs=false -o bin/ ./internal/unit ./internal/flaky gotest.tools/gotestsum
 
 # Packages that start processes, and their subfolders. A loaded machine may fail a test of these.
-PROCESSES = turnstile/commands turnstile/cmd turnstile/bench turnstile/hosts turnstile/nodes/host turnstile/nodes/history \
-	turnstile/internal/times
+PROCESSES = $(addprefix $(ours)/,commands cmd bench hosts nodes/host nodes/history internal/times)
 
 # RERUN=1, as CI has it, runs a failed test once more. It is then told of as FLAKY; of a test of other packages, after a
 # panic, a violation or something left behind, the run stays failed, and so it does if more than three fail.
@@ -114,7 +114,7 @@ services-lease: services ## build bin/services-lease: the election of Kubernetes
 services-test: tools ## test services, as far as their servers are installed: make services-test [SHORT=1]
 	@cd services && $(if $(SHORT),$(GOTEST) $(rerun) --packages './redis ./etcd' -- -vet=off -short -p 1 -timeout 20m \
 		-count=1 -run '^(TestLock|TestFailover)$$',go vet ./... && $(GOTEST) -- -vet=off -p 1 -timeout 20m -count=1 ./...)
-	@$(if $(RERUN),$(flaky) turnstile/services)
+	@$(if $(RERUN),$(flaky) $(ours)/services)
 	@$(if $(SHORT),,cd services/lease && go vet ./... && go test -timeout 20m -count=1 ./...)
 
 # Programs of a release are stripped; those of make build keep their symbols, for debuggers and profilers.
@@ -167,7 +167,7 @@ image: ## build the container image: docker run --rm turnstile bench --algo rica
 	@docker build -q -t $(call quote,$(IMAGE)) .
 
 # Runs over containers: HOSTS of them (4), with FAULTS=1 such whose networks the kernel can cut off. Other variables go
-# to the program, as for bench. compose.sh takes all down again, whatever happens.
+# to the program, as for bench. compose/run.sh takes all down again, whatever happens.
 OVER_CONTAINERS = compose-bench compose-elect compose-split-brain
 .PHONY: $(OVER_CONTAINERS)
 compose-bench: ## bench over containers: make compose-bench ALGO=ricart N=32 HOSTS=4 [FAULTS=1]
@@ -175,7 +175,7 @@ compose-elect: ## the same with elect
 compose-split-brain: ## the same with split-brain
 $(OVER_CONTAINERS): image
 	@HOSTS=$(call quote,$(or $(HOSTS),4)) FAULTS=$(call quote,$(FAULTS)) IMAGE=$(call quote,$(IMAGE)) \
-		RESULTS=$(call quote,$(RESULTS)) KEYS=$(call quote,$(KEYS)) sh ./compose.sh $(@:compose-%=%) \
+		RESULTS=$(call quote,$(RESULTS)) KEYS=$(call quote,$(KEYS)) sh compose/run.sh $(@:compose-%=%) \
 		$(if $(filter HOSTS,$(given)),,HOSTS=4) $(across) $(if $(filter %-elect,$@),$(election))
 across = $(foreach v,$(filter-out ARGS IMAGE KEYS RESULTS FAULTS GO% CGO_% CC RACE,$(given)),$(call \
 	quote,$(v)=$($(v)))) $(args)
@@ -201,7 +201,7 @@ unit: ## print the CPU time of a unit of work, beside which times of tests are g
 	@go run ./internal/unit
 
 # The packages that start no process.
-plain = $(shell go list ./... | grep -vx turnstile | grep -vE '^($(subst $(space),|,$(PROCESSES)))(/|$$)')
+plain = $(shell go list ./... | grep -vx '$(ours)' | grep -vE '^($(subst $(space),|,$(PROCESSES)))(/|$$)')
 space = $(subst ,, )
 
 .PHONY: race
@@ -309,6 +309,11 @@ pictures: build ## draw docs/pictures, which README shows
 		sed "s|Who led: simulate/[0-9a-z-]*|$$scheme: the leader is cut off for a second|g" \
 			"$$dir/latest/ledger.svg" >docs/pictures/$$scheme.svg; \
 	done
+
+# Programs in other modules can then require it by this path.
+.PHONY: module
+module: ## rename the Go module in the whole tree: make module MODULE=host.example/you/turnstile
+	@sh .ci/module $(call quote,$(MODULE))
 
 .PHONY: clean
 clean: ## remove what was built, and no results

@@ -341,7 +341,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		}
 		return string(out)
 	}
-	call(0, "go", "mod", "edit", "-replace", "turnstile="+root)
+	call(0, "go", "mod", "edit", "-replace=turnstile="+root)
 	call(0, "go", "build", "-o", "regional", ".")
 	call(0, "go", "test", ".")
 

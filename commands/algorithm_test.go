@@ -149,8 +149,8 @@ func (c *copiedTree) copy(root string) {
 			return err
 		case d.IsDir() && (base == ".git" || base == "bin"):
 			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".go", ".yaml", ".html", ".md", ".txt"}, filepath.Ext(path)) &&
-			!strings.HasPrefix(base, "go."):
+		case d.IsDir() || !slices.Contains(strings.Fields(".go .yaml .html .md .txt .c .java"),
+			filepath.Ext(path)) && !strings.HasPrefix(base, "go."):
 			return nil
 		}
 		to, err := filepath.Rel(root, path)

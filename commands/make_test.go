@@ -110,7 +110,7 @@ func TestMakeStampsChanges(t *testing.T) {
 	write("path/go", "#!/bin/sh\ntest \"$1\" = build || exec "+goProgram+" \"$@\"\necho \"$@\" >out\n")
 	write("Makefile", string(makefile))
 	write(".gitignore", "/bin/\n/path/\n/out\n")
-	write("go.mod", "module turnstile\n\ngo 1.26\n")
+	write("go.mod", "module "+ofProject+"\n\ngo 1.26\n")
 	write("cmd/node/main.go", "package main\n\nfunc main() {}\n")
 	write("cmd/orchestrator/main.go", "package main\n\nimport \"embed\"\n\n//go:embed texts\nvar _ embed.FS\n\n"+
 		"func main() {}\n")
@@ -142,7 +142,7 @@ func TestMakeStampsChanges(t *testing.T) {
 		}
 		call("make", "build")
 		out, err := os.ReadFile(filepath.Join(dir, "out"))
-		if err != nil || !strings.Contains(string(out), "turnstile/commands.changed="+test.changed) {
+		if err != nil || !strings.Contains(string(out), module+"commands.changed="+test.changed) {
 			t.Errorf("with %q: %v, %s, not changed=%s", test.file, err, out, test.changed)
 		}
 		if test.file != "" {
@@ -254,4 +254,50 @@ func TestRecipesQuoteVariables(t *testing.T) {
 			}
 		}
 	}
+}
+
+// make module renames the module in a copy of the tree: all imports are found, and the programs build and
+// know what they are.
+func TestModuleIsRenamed(t *testing.T) {
+	t.Parallel()
+	const renamed = "host.example/you/turnstile"
+	c := &copiedTree{t, t.TempDir()}
+	c.copy("..")
+	c.add("../Makefile", "Makefile")
+	c.add("../.ci/module", ".ci/module")
+	c.run("make", "module", "MODULE="+renamed)
+	for _, folder := range []string{".", "services", "services/lease", "examples/algorithm"} {
+		list := c.run("go", "-C", folder, "list", "-test", "-deps", "-f",
+			"{{if .Module}}{{.Module.Path}}{{end}}", "./...")
+		if !strings.Contains(list, renamed) || slices.Contains(strings.Fields(list), ofProject) {
+			t.Errorf("the modules below %s:\n%s", folder, list)
+		}
+	}
+	old := regexp.MustCompile(`(^|[^\w./-])` + ofProject + `/(nodes|commands|services|internal)\b`)
+	err := filepath.WalkDir(c.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if found := old.FindString(string(text)); found != "" && ofProject != renamed {
+			t.Errorf("%s has %q", path, found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(c.read("examples/algorithm/go.mod"), "replace "+renamed+" => ../..\n") ||
+		!strings.Contains(c.read("docs/extending.md"), "cp -r turnstile/examples/algorithm mine") {
+		t.Error("the path of a folder has changed, or the module of an example has not")
+	}
+	if testing.Short() {
+		return
+	}
+	c.run("make", "build")
+	says := c.run("bin/orchestrator", "--version")
+	if !regexp.MustCompile(`^turnstile +\S+\n`).MatchString(says) {
+		t.Errorf("the program has the version %s", says)
+	}
+	c.run("go", "-C", "services", "build", "-o", "../bin/", ".")
 }

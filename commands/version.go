@@ -3,8 +3,10 @@ package commands
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -68,7 +70,7 @@ func versions() map[string]string {
 
 // ofProject is the module of this project. A program of another module, with rows of its own, has the version
 // and the revision of that module.
-const ofProject = "turnstile"
+var ofProject = strings.TrimSuffix(reflect.TypeFor[app]().PkgPath(), "/commands")
 
 // versionIn returns the version of this project among the modules that a program is built with.
 func versionIn(deps []*debug.Module) string {

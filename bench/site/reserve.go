@@ -134,7 +134,7 @@ func (r *Reservation) check(ctx context.Context) error {
 // checkCuts returns an error if the kernels of the hosts cannot carry out the cuts among the run's faults.
 // Hosts are the hosts of the run, by number; nil: agents on this machine.
 func checkCuts(j *bench.Job, hosts []agent.Description) error {
-	const instead = "leave out kernel, or make the run in containers (compose.faults.yml)"
+	const instead = "leave out kernel, or make the run in containers (compose/faults.yml)"
 	faults, err := j.FaultsAsked(0, 1)
 	if err != nil {
 		return err

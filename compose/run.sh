@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes one run over containers from compose.hosts.yml, and takes all down again, whatever becomes of it:
-#   HOSTS=4 sh compose.sh bench --algo ricart -n 32
-# Variables: HOSTS, how many hosts (4); FAULTS, 1 for compose.faults.yml beside; IMAGE, KEYS, RESULTS, as that file
-# has them. The image is there already (make image).
+# Makes one run over containers from hosts.yml, and takes all down again, whatever becomes of it:
+#   HOSTS=4 sh compose/run.sh bench --algo ricart -n 32
+# Variables: HOSTS, how many hosts (4); FAULTS, 1 for faults.yml beside; IMAGE, KEYS, RESULTS, as hosts.yml has them,
+# but counted from the root of the clone. The image is there already (make image).
 set -eu
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/.."
 if ! docker version >/dev/null 2>&1; then
 	echo "no Docker engine answers (docker version says why): start one, or make the same run over agents on this" \
 		"machine, as in make bench HOSTS=4" >&2
@@ -32,8 +32,8 @@ mkdir -p "$RESULTS"
 mkdir -p -m 700 "$KEYS"
 KEYS=$(cd "$KEYS" && pwd)
 RESULTS=$(cd "$RESULTS" && pwd)
-compose="$compose -p ${PROJECT:-turnstile-$$} -f compose.hosts.yml"
-test "${FAULTS:-}" != 1 || compose="$compose -f compose.faults.yml"
+compose="$compose -p ${PROJECT:-turnstile-$$} -f compose/hosts.yml"
+test "${FAULTS:-}" != 1 || compose="$compose -f compose/faults.yml"
 tty=-T
 test ! -t 0 || test ! -t 1 || tty=
 
