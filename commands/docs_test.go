@@ -46,7 +46,8 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(pages, "../README.md", "../CHANGELOG.md") {
+	for _, path := range append(pages, "../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md",
+		"../SECURITY.md") {
 		text := codeForm.ReplaceAllString(page(t, path), "")
 		for _, found := range linkForm.FindAllStringSubmatch(text, -1) {
 			to, heading := filepath.Join(filepath.Dir(path), found[1]), found[2]
