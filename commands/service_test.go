@@ -8,11 +8,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/bench/service/local"
 	"turnstile/internal/soak"
 )
@@ -144,47 +142,6 @@ echo '{"protocol":3,"service":"elsewhere","declaration":{"elects":true,"safe":[]
 	const says = "orchestrator elect --service elsewhere runs it, and services list has its options"
 	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), says) {
 		t.Errorf("%s", out)
-	}
-}
-
-// If servers that the run did not start go away, the run ends inconclusive: the service is not the reason why
-// no client is served from then on.
-func TestEndpointGoesAway(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	held, err := cluster.HoldPort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Release()
-	at := fmt.Sprintf("127.0.0.1:%d", held.Number)
-	server := orchestrator(t, dir, "service", "server", "nats-kv", "n0", dir, "off", "", at, at)
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	gone := sync.OnceFunc(func() {
-		server.Process.Kill()
-		server.Wait()
-	})
-	t.Cleanup(gone)
-	awaitPort(t, at)
-	l := &live{t: t, dir: t.TempDir()}
-	l.cmd = orchestrator(t, dir, "bench", "--service", "nats-kv", "--endpoint", at, "-n", "2", "--warmup", "0s",
-		"--duration", "20s", "--rate", "20", "--no-progress", "--results", l.dir)
-	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.out
-	if err := l.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	l.await("both nodes enter", func() bool { return l.entered(2, 1) })
-	gone()
-	status := l.end()
-	for _, says := range []string{"INCONCLUSIVE", "the endpoint " + at + " is out of reach"} {
-		if status != 2 || !strings.Contains(l.out.String(), says) {
-			t.Fatalf("status %d, and it is to say %q:\n%s", status, says, l.out.String())
-		}
-	}
-	if status, text := l.verify(); status != 2 {
-		t.Errorf("verify: status %d:\n%s", status, text)
 	}
 }
 

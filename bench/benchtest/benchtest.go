@@ -285,16 +285,6 @@ func OverHosts(algorithm string, n, hosts int) bench.Options {
 	return o
 }
 
-// Faulty parses the text of a fault.
-func Faulty(t testing.TB, text string) chaos.Fault {
-	t.Helper()
-	f, err := chaos.ParseFault(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // Impatience is the patience of runs that are expected to stall. It is longer than the time between two
 // readings of a trial's counters.
 const Impatience = 100 * time.Millisecond

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/chaos"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 )
@@ -51,4 +52,14 @@ func busy(v *check.Verdict, latest time.Duration) (why string) {
 		}
 	}
 	return why
+}
+
+// Faulty parses the text of a fault.
+func Faulty(t testing.TB, text string) chaos.Fault {
+	t.Helper()
+	f, err := chaos.ParseFault(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
