@@ -88,6 +88,32 @@ func (a *app) printWrong(e *study.Experiment, what, repeat string, r *study.Resu
 	}
 }
 
+// notRecorded are the flags that a recorded command leaves out: they change no run, or are about this
+// machine.
+var notRecorded = []string{"results", "node-program", "json", "no-progress", "dry-run", "mixed", "control",
+	"key",
+	"config", helpAll, "help"}
+
+// recorded returns the command that makes the same runs again: its words, and the flags that the user set
+// anywhere.
+func (s settings) recorded(flags *pflag.FlagSet, words ...string) string {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !s.given(f.Name) || slices.Contains(notRecorded, f.Name) {
+			return
+		}
+		value := f.Value.String()
+		of := f.Value
+		if o, is := of.(*once); is {
+			of = o.Value
+		}
+		if list, is := of.(pflag.SliceValue); is {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		words = append(words, "--"+f.Name+"="+terminal.ShellQuoted(value))
+	})
+	return strings.Join(words, " ")
+}
+
 // unreadable adds an exit status to the error of a set that cannot be read.
 func unreadable(err error) error {
 	if errors.As(err, new(study.UnreadableError)) {

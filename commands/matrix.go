@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/bench/study"
 	"turnstile/chaos"
 	"turnstile/internal/english"
@@ -41,15 +43,18 @@ X two lead in one term or, without terms, for longer than a take-over takes, or 
 Both: - the fault hits nothing. The row of an algorithm lists the outcomes allowed under each
 plan, and why. The table is matrix.csv in the folder of the set.
 
+Given again, the command makes only the runs that its set lacks; simulated runs are not stored, and take
+seconds.
+
 With --services it runs known failures of services that people use, each with the fault that
 shows it, and compares two outcomes with the expected ones: of all entries, and of the entries
 that a resource with fence numbers accepts. With --runs 3 each line has three runs, and the
-table says how many show each outcome. Started again, it makes only the runs that its set lacks.
+table says how many show each outcome.
 
 With --failover it measures how long it takes until the next client enters, or another node
 leads, after a fault: the holder or leader is killed, stands still or is cut off, or the leading
 server is killed or cut off. The table failover.csv in the folder of the set has the medians of
-10 runs with intervals, by service and ttl. It, too, makes only the runs that its set lacks.`
+10 runs with intervals, by service and ttl.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
@@ -68,7 +73,8 @@ type matrixCall struct {
 	services              serviceMatrix // if asked for, it replaces the matrix of algorithms
 	failover              failoverMatrix
 	json                  bool
-	mixed                 bool // value of --mixed, for services and failovers
+	mixed                 bool // value of --mixed
+	flags                 *pflag.FlagSet
 }
 
 func matrixCommand(k known) Command {
@@ -91,6 +97,7 @@ func matrixCommand(k known) Command {
 
 func (c *matrixCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
+	c.flags = f
 	f.BoolVar(&c.services.asked, "services", false,
 		"run known failures of services such as etcd and redis instead, in the set "+servicesSet)
 	f.StringSliceVar(&c.services.only, "only", nil,
@@ -100,7 +107,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 		"measure how long services take until the next client enters after a fault, in the set "+failoverSet)
 	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
 		"with --failover: `times` to live that clients ask for, with commas between")
-	addMixed(f, &c.mixed, "with --services or --failover: ")
+	addMixed(f, &c.mixed, "")
 	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
 		"with --failover: how many runs are made in parallel; they are mostly idle")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
@@ -128,6 +135,8 @@ const runsSimulated = 10
 
 // check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *matrixCall) check(s settings) (err error) {
+	command := s.recorded(c.flags, runs.Program, "matrix")
+	c.Command, c.services.Command, c.failover.Command, c.Mixed = command, command, command, c.mixed
 	switch {
 	case c.failover.asked:
 		return c.checkFailover(s)
@@ -196,6 +205,11 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	if c.dryRun {
 		return a.tellDryRun(len(c.Cells())*c.Runs, c.Takes())
 	}
+	unlock, err := c.Continue(len(c.Cells()), c.Runs)
+	if err != nil {
+		return unreadable(err)
+	}
+	defer unlock()
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	cells, interrupted := c.Make(ctx)
 	bar.clear()
@@ -215,7 +229,7 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
 	if interrupted != nil {
-		fmt.Fprintln(a.trouble(), "interrupted: some cells have no run")
+		fmt.Fprintln(a.trouble(), "interrupted: some cells have no run; the same command goes on with them")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil

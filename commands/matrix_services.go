@@ -99,7 +99,6 @@ func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	if err := a.tellNotRun(out, len(m.Cases)); err != nil {
 		return err
 	}
-	m.Command = "orchestrator matrix --services"
 	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress, c.dryRun)
 	if errors.Is(err, errDryRun) {
 		return nil
@@ -293,7 +292,6 @@ func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	if err := a.tellNotRun(out, cases); err != nil {
 		return err
 	}
-	m.Command = "orchestrator matrix --failover"
 	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress, c.dryRun)
 	if errors.Is(err, errDryRun) {
 		return nil

@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/bench/study"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
@@ -62,6 +64,7 @@ type splitBrainCall struct {
 	options               nodes.Config // only its Options are used, for the options of schemes
 	simulated, noProgress bool
 	json                  bool
+	flags                 *pflag.FlagSet
 }
 
 func splitBrainCommand(k known) Command {
@@ -83,6 +86,7 @@ func splitBrainCommand(k known) Command {
 
 func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
+	c.flags = f
 	f.StringSliceVar(&c.schemes, "algo", nil,
 		"only these schemes, by `names` or aliases, with commas between")
 	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
@@ -101,6 +105,7 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the runs")
+	addMixed(f, &c.Mixed, "")
 	addAlgorithmOptions(f, &c.options, c.known.Electors())
 	c.known.completeOptions(cmd)
 	addJSON(f, &c.json)
@@ -127,8 +132,10 @@ func (c *splitBrainCall) check(s settings) (err error) {
 		}
 		c.Cuts = append(c.Cuts, cut)
 	}
+	c.Command = s.recorded(c.flags, runs.Program, "split-brain")
 	if c.Given, c.Real = c.options.Options, !c.simulated; !s.given("seed") {
 		c.Seed = uint64(rand.Uint32())
+		c.Command += fmt.Sprintf(" --seed=%d", c.Seed)
 	}
 	if err := c.Check(); err != nil {
 		return err
@@ -149,6 +156,11 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	if c.dryRun {
 		return a.tellDryRun(c.Count(), c.Takes())
 	}
+	unlock, err := c.Continue(c.Count(), 1)
+	if err != nil {
+		return unreadable(err)
+	}
+	defer unlock()
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	all, interrupted := c.Run(ctx)
 	bar.clear()
@@ -165,7 +177,7 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 		}
 	}
 	if interrupted != nil {
-		failed += "interrupted: some schemes were not run\n"
+		failed += "interrupted: some schemes were not run; the same command with the same seed goes on with them\n"
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.SplitBrainFile, rows)
 	writeRows(a, rows)

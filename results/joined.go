@@ -61,13 +61,11 @@ type JoinedError struct{ error }
 func (e JoinedError) Unwrap() error { return e.error }
 
 // IsJoined reports whether a path is the folder of a set that has tables of its runs, or of a study, and no
-// folders of runs.
+// folders of runs. A study of runs that are not stored has a README.md once it was published.
 func IsJoined(path string) bool {
-	set := exists(filepath.Join(path, SetFile)) || exists(filepath.Join(path, ReadmeFile))
-	return set && !IsPublished(path) &&
-		slices.ContainsFunc(append(slices.Clone(StudyTables), RowsFile),
-			func(table string) bool { return exists(filepath.Join(path, table)) }) &&
-		OpenSet(filepath.Dir(path), filepath.Base(path)) == nil
+	has := func(name string) bool { return exists(filepath.Join(path, name)) }
+	return (has(RowsFile) && has(SetFile) || has(ReadmeFile) && slices.ContainsFunc(StudyTables, has)) &&
+		!IsPublished(path) && OpenSet(filepath.Dir(path), filepath.Base(path)) == nil
 }
 
 // PathOfJoined returns the path of the set with joined tables that ref stands for, as for OpenSet; "": none.

@@ -62,14 +62,29 @@ const most = 3
 
 // make makes the run of a case, and the runs that the case asks for after it.
 func (e *Experiment) make(ctx context.Context, c *Case) *Result {
+	number := 0
 	return again(c, func(c *Case) *Result {
-		r := e.once(ctx, c)
+		number++
+		r := e.once(ctx, e.named(c, number))
 		if c.Expect != nil {
 			c.Expect(r)
 		}
 		r.run, r.tried = nil, nil // frees memory: a study has many runs
 		return r
 	}, func() bool { return ctx.Err() == nil })
+}
+
+// named returns a case with a name, by which it is found again in the set, if the study continues one. number
+// counts the runs of the case, from 1.
+func (e *Experiment) named(c *Case, number int) *Case {
+	if e.finished == nil || c.Err != nil || c.Name != "" {
+		return c
+	}
+	named := *c
+	if named.Name, named.Err = nameOf(c.Job, number); named.Err == nil {
+		named.Sweep = &runs.SweepRun{Name: named.Name, Trial: number}
+	}
+	return &named
 }
 
 // again makes the run of a case, and then of the cases that Again returns, while may returns true.
@@ -89,7 +104,7 @@ func again(c *Case, once func(*Case) *Result, may func() bool) (r *Result) {
 func (e *Experiment) once(ctx context.Context, c *Case) *Result {
 	r := &Result{Job: c.Job, Err: c.Err}
 	if r.Err == nil && (c.Stored || !c.Simulated) {
-		r.store(ctx, c, e.Setup)
+		r.store(ctx, c, e)
 	} else if r.Err == nil {
 		r.tried, r.Err = runs.Try(ctx, r.Job, e.Setup)
 	}
@@ -107,10 +122,16 @@ func (e *Experiment) once(ctx context.Context, c *Case) *Result {
 	return r
 }
 
-// store makes a run that is stored.
-func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
-	s.Name, s.Sweep = c.Name, c.Sweep
-	if r.run, r.Err = runs.Make(ctx, r.Job, s); r.run == nil {
+// store makes a run that is stored, or judges it again if the set has it.
+func (r *Result) store(ctx context.Context, c *Case, e *Experiment) {
+	if folder := e.finished[c.Name]; folder != nil {
+		r.run, r.Err = runs.Reopen(ctx, e.Known, folder)
+	} else {
+		s := e.Setup
+		s.Name, s.Sweep = c.Name, c.Sweep
+		r.run, r.Err = runs.Make(ctx, r.Job, s)
+	}
+	if r.run == nil {
 		return
 	}
 	r.Folder = r.run.Folder.Ref()

@@ -3,6 +3,8 @@ package study
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -26,7 +28,95 @@ type Experiment struct {
 	// Progress is called after each run, from several goroutines, one at a time; it may be nil.
 	Progress func(done, all int, r *Result)
 
+	// Command is the command that repeats the study. Grid is the text of the file that it names, if any.
+	Command, Grid string
+	Mixed         bool // the set may have runs made by another commit
+
 	unwritten error // why results can be written no more, which ends the study
+	// finished are the runs that the set has, by their names in a sweep; nil: runs are not continued.
+	finished map[string]*results.Folder
+	cut      []*results.Folder // folders of runs that ended early; these runs are made again
+}
+
+// An UnreadableError is the error for a file of a set that cannot be read.
+type UnreadableError struct{ error }
+
+func (e UnreadableError) Unwrap() error { return e.error }
+
+// readSet calls each for every finished run of the set, and keeps the runs that ended early. It returns an
+// error if a run cannot be read or, unless Mixed is set, was made by another commit.
+func (e *Experiment) readSet(each func(*runs.Record, *results.Folder) error) error {
+	e.cut = nil
+	if _, err := results.Makings(e.Setup.Results, e.Setup.Set); err != nil {
+		return UnreadableError{err}
+	}
+	set := results.OpenSet(e.Setup.Results, e.Setup.Set)
+	if set == nil {
+		return nil
+	}
+	for _, folder := range set.Runs {
+		record, err := runs.ReadRecord(folder)
+		if err != nil {
+			return UnreadableError{fmt.Errorf("%w; remove the folder to have the run made again", err)}
+		}
+		switch was, is := madeBy(record.Versions), madeBy(e.Setup.Versions); {
+		case record.Sweep == nil:
+			continue // the run was made on its own
+		case record.CutShort():
+			e.cut = append(e.cut, folder)
+			continue
+		case was != is && !e.Mixed:
+			return fmt.Errorf("the set %s has runs made by Turnstile %s, and this is %s: use another set, or "+
+				"say --mixed to keep both in one set, with their versions in the column version", e.Setup.Set, was, is)
+		}
+		if err := each(record, folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// madeBy returns the commit that made a run or, if that is unknown, the version.
+func madeBy(versions map[string]string) string {
+	return cmp.Or(versions["revision"], versions["turnstile"])
+}
+
+// Lock gives this process the sole right to make runs of the set, until unlock is called. It hides the
+// folders of runs that ended early, by a dot before their names.
+func (e *Experiment) Lock() (unlock func() error, err error) {
+	if unlock, err = results.LockSet(e.Setup.Results, e.Setup.Set); err != nil {
+		return nil, err
+	}
+	for _, folder := range e.cut {
+		if err := folder.Hide(); err != nil {
+			return nil, errors.Join(err, unlock())
+		}
+	}
+	return unlock, nil
+}
+
+// Continue locks the set, and has the study go on with the runs that the set lacks: one that it has is judged
+// again instead. It records the command of the study, which makes so many trials of each of its cells.
+func (e *Experiment) Continue(cells, trials int) (unlock func() error, err error) {
+	e.finished = map[string]*results.Folder{}
+	err = e.readSet(func(r *runs.Record, folder *results.Folder) error {
+		e.finished[r.Sweep.Name] = folder
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if unlock, err = e.Lock(); err != nil {
+		return nil, err
+	}
+	return unlock, e.describe(cells, trials)
+}
+
+// describe records the command and the machine that make the runs.
+func (e *Experiment) describe(cells, trials int) error {
+	return results.AddMaking(e.Setup.Results, e.Setup.Set, results.Making{Command: e.Command, Grid: e.Grid,
+		Seed: e.Seed, Trials: trials, Cells: cells, Started: time.Now().Round(time.Second).UTC(),
+		Versions: e.Setup.Versions, Machine: results.ThisMachine()})
 }
 
 // ended returns why the study has ended early: results cannot be written, or ctx is done.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -30,11 +29,8 @@ type Sweep struct {
 	Experiment
 	Cells  []*bench.Job // one job for each configuration, with one trial; either all are simulated or none
 	Trials int
-	Mixed  bool // the set may have runs made by another commit
 	// Parallel is how many runs of real processes are made at once; 0 means one.
 	Parallel int
-	// Command is the command that repeats the sweep. Grid is the text of the file that it names, if any.
-	Command, Grid string
 
 	rows    map[string]results.Row     // rows of finished runs, by the name of the run
 	changed map[string]error           // errors of runs whose tables were changed, by name: they have no row
@@ -44,17 +40,11 @@ type Sweep struct {
 	Only func(name string) bool
 	// vary changes the job of a single run; nil: all runs of a configuration are alike.
 	vary func(r sweepRun, j *bench.Job)
-	cut  []*results.Folder // folders of runs that ended early; these runs are made again
 
 	mu      sync.Mutex // guards rows, and the writing of the table of the set
 	next    time.Time  // earliest time to write the table again
 	unwrote error      // first error of writing the table
 }
-
-// An UnreadableError is the error for a file of a set that cannot be read.
-type UnreadableError struct{ error }
-
-func (e UnreadableError) Unwrap() error { return e.error }
 
 // A sweepRun is one run of a sweep.
 type sweepRun struct {
@@ -72,7 +62,7 @@ func (s *Sweep) job(of *bench.Job, trial int) *bench.Job {
 // Prepare reads the set, and returns how many runs it has and how many are left. It returns an error if the
 // set was made with another seed or, unless Mixed, by another commit.
 func (s *Sweep) Prepare() (made, left int, err error) {
-	if err := s.readSet(); err != nil {
+	if err := s.readRows(); err != nil {
 		return 0, 0, err
 	}
 	s.left = nil
@@ -132,57 +122,45 @@ func turn(cell, trial int) chance.Roll {
 // runName returns the name of the folder of a run. Equal trials of equal configurations have equal names.
 func runName(j *bench.Job, trial int) (string, error) {
 	o := j.Options
-	o.Trials, o.Seed = 1, 0
+	o.Seed = 0 // all trials of a sweep have one name but for their number
+	return nameOf(&bench.Job{Options: o, Simulated: j.Simulated, Spec: j.Spec}, trial)
+}
+
+// nameOf returns the name of the folder of a run: that of its algorithm and nodes, a digest of its options,
+// and a number.
+func nameOf(j *bench.Job, number int) (string, error) {
+	o := j.Options
+	o.Trials = 1
 	text, err := yaml.Marshal([]any{o, j.Simulated})
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), trial), nil
+	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), number), nil
 }
 
-// readSet reads the rows of the finished runs of the set.
-func (s *Sweep) readSet() error {
-	s.rows, s.changed, s.cut = map[string]results.Row{}, map[string]error{}, nil
+// readRows reads the rows of the finished runs of the set.
+func (s *Sweep) readRows() error {
+	s.rows, s.changed = map[string]results.Row{}, map[string]error{}
 	s.folders = map[string]*results.Folder{}
-	if _, err := results.Makings(s.Setup.Results, s.Setup.Set); err != nil {
-		return UnreadableError{err}
-	}
-	set := results.OpenSet(s.Setup.Results, s.Setup.Set)
-	if set == nil {
-		return nil
-	}
-	for _, folder := range set.Runs {
-		record, err := runs.ReadRecord(folder)
-		if err != nil {
-			return UnreadableError{fmt.Errorf("%w; remove the folder to have the run made again", err)}
-		}
+	return s.readSet(func(record *runs.Record, folder *results.Folder) error {
 		run := record.Sweep
-		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
-		case run == nil:
-			continue // the run was made outside any sweep
-		case record.CutShort():
-			s.cut = append(s.cut, folder)
-			continue
-		case was != is && !s.Mixed:
-			return fmt.Errorf("the set %s has runs made by Turnstile %s, and this is %s: use another set, or "+
-				"say --mixed to keep both in one set, with their versions in the column version", s.Setup.Set, was, is)
-		case record.Options.Seed != bench.TrialSeed(s.Seed, run.Trial):
+		if record.Options.Seed != bench.TrialSeed(s.Seed, run.Trial) {
 			return fmt.Errorf("the set %s was made with another seed than %d: %s has %d; give the same --seed, or "+
 				"another --set", s.Setup.Set, s.Seed, folder.Name(), record.Options.Seed)
 		}
 		s.folders[run.Name] = folder
 		if err := record.CheckRows(folder); err != nil {
 			s.changed[run.Name] = fmt.Errorf("%s: %w", folder.Ref(), err)
-			continue
+			return nil
 		}
 		rows, err := folder.Rows()
 		if err != nil {
 			return UnreadableError{err}
 		}
 		s.keep(run, rows)
-	}
-	return nil
+		return nil
+	})
 }
 
 // Disturbed counts the known runs of the set in which other processes used more than results.OthersAbove of
@@ -213,11 +191,6 @@ func (s *Sweep) Outcomes() map[check.Outcome]int {
 	return all
 }
 
-// madeBy returns the commit that made a run or, if that is unknown, the version.
-func madeBy(versions map[string]string) string {
-	return cmp.Or(versions["revision"], versions["turnstile"])
-}
-
 // keep keeps the row of a finished run.
 func (s *Sweep) keep(run *runs.SweepRun, rows []results.Row) {
 	for _, row := range rows {
@@ -232,20 +205,6 @@ func (s *Sweep) DiskSpace() (most uint64) {
 		most = max(most, j.DiskSpace().Bytes)
 	}
 	return most
-}
-
-// Lock gives this process the sole right to make runs of the set, until unlock is called. It hides the
-// folders of runs that ended early, by a dot before their names.
-func (s *Sweep) Lock() (unlock func() error, err error) {
-	if unlock, err = results.LockSet(s.Setup.Results, s.Setup.Set); err != nil {
-		return nil, err
-	}
-	for _, folder := range s.cut {
-		if err := folder.Hide(); err != nil {
-			return nil, errors.Join(err, unlock())
-		}
-	}
-	return unlock, nil
 }
 
 // aroundRun is about how long it takes to start and end the processes of a run, and to judge the run.
@@ -276,7 +235,7 @@ func (s *Sweep) Changed() (all []error) {
 // written.
 func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 	if len(s.left) > 0 {
-		if err := s.describe(); err != nil {
+		if err := s.describe(len(s.Cells), s.Trials); err != nil {
 			return nil, err
 		}
 	}
@@ -357,11 +316,4 @@ func (s *Sweep) write() error {
 	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RowsFile, rows)
 	s.next = time.Now().Add(max(time.Second, 50*time.Since(began)))
 	return err
-}
-
-// describe records the command and the machine that make the runs.
-func (s *Sweep) describe() error {
-	return results.AddMaking(s.Setup.Results, s.Setup.Set, results.Making{Command: s.Command, Grid: s.Grid,
-		Seed: s.Seed, Trials: s.Trials, Cells: len(s.Cells), Started: time.Now().Round(time.Second).UTC(),
-		Versions: s.Setup.Versions, Machine: results.ThisMachine()})
 }

@@ -22,7 +22,8 @@ import (
 // sweepOf returns a sweep of simulated runs of algorithms at 3 and 4 nodes.
 func sweepOf(t testing.TB, trials int, algorithms ...string) *Sweep {
 	t.Helper()
-	s := &Sweep{Trials: trials, Command: "orchestrator sweep"}
+	s := &Sweep{Trials: trials}
+	s.Command = "orchestrator sweep"
 	s.Seed, s.Setup.Results, s.Setup.Set = 7, t.TempDir(), "lan"
 	s.Setup.Versions = map[string]string{"turnstile": "v1", "revision": "abc"}
 	for _, name := range algorithms {
