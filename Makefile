@@ -117,10 +117,25 @@ services-test: tools ## test services, as far as their servers are installed: ma
 	@$(if $(RERUN),$(flaky) $(ours)/services)
 	@$(if $(SHORT),,cd services/lease && go vet ./... && go test -timeout 20m -count=1 ./...)
 
-# Programs of a release are stripped; those of make build keep their symbols, for debuggers and profilers.
+# Programs of a release are stripped; those of make build keep their symbols, for debuggers and profilers. Libraries
+# demand that their licenses go with them.
+GORELEASER = go run github.com/goreleaser/goreleaser/v2@v2.15.1
 .PHONY: release
-release: ## write dist/: an archive for linux/amd64 and linux/arm64 and SHA256SUMS, and check them
-	@go run ./internal/release -stamp "$(stamp)" -out dist
+release: ## write dist/release/: archives for linux and darwin, amd64 and arm64, and SHA256SUMS; run one of them
+	@rm -rf dist/manual && mkdir -p dist/manual
+	@SOURCE_DATE_EPOCH=$$($(GIT) log -1 --format=%ct) go run ./cmd/manual dist/manual
+	@{ $(call licensed,$(PROGRAMS)) && cd services && $(call licensed,.); } | sort -u | while read -r name folder; do \
+		texts=$$(find "$$folder" -maxdepth 1 -type f | grep -iE '/(licen[cs]e|copying|notice|patents)(\.txt|\.md)?$$') || { \
+			echo "$$name has no license" >&2; exit 1; }; \
+		printf '\n%s\n\n' "$$name" && cat $$texts; done >dist/manual/THIRD-PARTY-LICENSES
+	@printf '\nThe standard library of Go has the license of golang.org/x/sys.\n' >>dist/manual/THIRD-PARTY-LICENSES
+	@STAMP="$(stamp)" VERSION=$(version) $(GORELEASER) release --snapshot --clean --skip=publish
+	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && cd dist/release && sha256sum -c SHA256SUMS && \
+		tar xzf turnstile-*-$$(go env GOOS)-$$(go env GOARCH).tar.gz -C "$$scratch" --strip-components 1 && cd "$$scratch" && \
+		test -s THIRD-PARTY-LICENSES -a -s man/man1/orchestrator-bench.1 -a -s docs/first-hour.md && ./orchestrator --version && \
+		./services list >/dev/null && ./orchestrator bench --algo ricart -n 8
+licensed = go list -deps -f '{{with .Module}}{{if not (or .Main (eq .Path "turnstile"))}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}' $(1)
+version = $(shell sed -n 's/^\#\# \([0-9.]*\).*/\1/p' CHANGELOG.md | head -1)
 
 # The sets of results/published/, by the commit of the tree. Their runs are below dist/sets/. The same call goes on after
 # an interruption, with the sets that this commit has not made; matrices of algorithms and split-brain begin anew.

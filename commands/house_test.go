@@ -111,7 +111,7 @@ func checkPatterns(t *testing.T, path string, file *ast.File) {
 
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
-	{"cmd/node", "cmd/orchestrator", "internal/release"}, // release describes commands
+	{"cmd/node", "cmd/orchestrator", "cmd/manual"},
 	{frontDoor},
 	{"commands"},
 	{"bench/study", "bench/node", "report/text", "bench/publish", "report/diagram", "report/export"},
