@@ -134,7 +134,8 @@ release: ## write dist/release/: archives for linux and darwin, amd64 and arm64,
 		tar xzf turnstile-*-$$(go env GOOS)-$$(go env GOARCH).tar.gz -C "$$scratch" --strip-components 1 && cd "$$scratch" && \
 		test -s THIRD-PARTY-LICENSES -a -s man/man1/orchestrator-bench.1 -a -s docs/first-hour.md && ./orchestrator --version && \
 		./services list >/dev/null && ./orchestrator bench --algo ricart -n 8
-licensed = go list -deps -f '{{with .Module}}{{if not (or .Main (eq .Path "turnstile"))}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}' $(1)
+licensed = go list -deps -f '{{with .Module}}{{if not (or .Main (eq .Path "turnstile"))}}{{.Path}}@{{.Version}} {{\
+	.Dir}}{{end}}{{end}}' $(1)
 version = $(shell sed -n 's/^\#\# \([0-9.]*\).*/\1/p' CHANGELOG.md | head -1)
 
 # The sets of results/published/, by the commit of the tree. Their runs are below dist/sets/. The same call goes on after
@@ -145,7 +146,8 @@ SETS = processes simulated services failover known-failures fault-matrix fault-m
 published: services-lease ## make the sets of results/published/ again: make published [SETS='processes services']
 	$(foreach set,$(SETS),$(if $(wildcard results/published/$(set)/README.md),,$(error there is no set $(set))))
 	@test -z "$$($(GIT) status --porcelain -- . ':!results/published')" || { echo "commit the changes first" >&2; exit 1; }
-	@set -e; commit=$$($(GIT) rev-parse HEAD); for set in $(SETS); do to=results/published/$$set from=dist/sets/$$set; \
+	@set -e; commit=$$($(GIT) rev-parse HEAD); for set in $(SETS); do \
+		to=results/published/$$set; from=dist/sets/$$set; \
 		if grep -qs "Commit $$commit made" $$to/README.md; then continue; fi; \
 		make() { bin/orchestrator "$$@" --set $$set --results dist/sets || test $$? -le 3; }; \
 		case $$set in \
