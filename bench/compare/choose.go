@@ -76,8 +76,8 @@ func ofAlgorithm(column string) bool {
 	return column == "detector" || !slices.Contains(ColumnsWith(nil), column)
 }
 
-// checkColumns returns an error if trials cannot be grouped or chosen by the named columns.
-func checkColumns(table catalog.Table, names []string, trials []*Trial) error {
+// CheckColumns returns an error if trials cannot be grouped or chosen by the named columns.
+func CheckColumns(table catalog.Table, names []string, trials []*Trial) error {
 	known := append(Columns(table), OptionColumns(trials)...)
 	for _, name := range names {
 		switch {
@@ -123,7 +123,7 @@ func (r *Request) choose(sides []Side) (*selection, error) {
 	for _, field := range by.Fields() {
 		s.by = append(s.by, field.Name)
 	}
-	if err := checkColumns(r.Known, s.by, all); err != nil {
+	if err := CheckColumns(r.Known, s.by, all); err != nil {
 		return nil, fmt.Errorf("--by: %w", err)
 	}
 	columns = slices.Compact(slices.Sorted(slices.Values(append(columns, s.by...))))
@@ -165,7 +165,7 @@ func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string
 	if f, err = benchproc.NewFilter(query); err != nil {
 		return nil, nil, fmt.Errorf("%w\nwrite a column and a value, as in nodes:8", err)
 	}
-	return f, columns, checkColumns(r.Known, columns, trials)
+	return f, columns, CheckColumns(r.Known, columns, trials)
 }
 
 // result returns a trial for benchproc, with some columns as its configuration.

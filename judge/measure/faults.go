@@ -87,7 +87,7 @@ func (f *FaultFold) Entered(s *section.Section) {
 	}
 	f.healedQuiet = f.healedQuiet[:0]
 	if f.since != nil {
-		f.line.enter(at, s.Refused)
+		f.line.enter(at, at-s.Due, s.Refused)
 		f.last = at
 	}
 }
@@ -418,17 +418,22 @@ type timeline struct {
 	counts []entered
 }
 
-// An entered counts the entries of an interval: all of them, and the refused ones.
-type entered struct{ all, refused uint64 }
+// An entered counts the entries of an interval: all of them, and the refused ones. wait is their longest
+// wait, in nanoseconds.
+type entered struct {
+	all, refused uint64
+	wait         int64
+}
 
 const (
 	mostIntervals = 512
 	shortest      = 1000 // length of the shortest interval, in nanoseconds
 )
 
-// enter counts an entry, at a time that is not before the line begins.
-func (t *timeline) enter(at int64, refused bool) {
+// enter counts an entry after a wait, at a time that is not before the line begins.
+func (t *timeline) enter(at, wait int64, refused bool) {
 	n := &t.counts[t.reach(at)]
+	n.wait = max(n.wait, wait)
 	if n.all++; refused {
 		n.refused++
 	}
@@ -445,6 +450,7 @@ func (t *timeline) reach(at int64) int {
 			} else {
 				half[i/2].all += n.all
 				half[i/2].refused += n.refused
+				half[i/2].wait = max(half[i/2].wait, n.wait)
 			}
 		}
 		t.counts, t.length = half, 2*t.length
@@ -460,8 +466,12 @@ func (t *timeline) reach(at int64) int {
 func (t *timeline) rows() (rows []OfInterval) {
 	for i, n := range t.counts {
 		from := int64(i) * t.length
-		rows = append(rows, OfInterval{FromS: seconds(from), ToS: seconds(from + t.length),
-			Entries: figure.Count(n.all), Refused: figure.Count(n.refused)})
+		row := OfInterval{FromS: seconds(from), ToS: seconds(from + t.length),
+			Entries: figure.Count(n.all), Refused: figure.Count(n.refused)}
+		if n.all > 0 {
+			row.WaitUSMax = micros(n.wait)
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

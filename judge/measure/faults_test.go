@@ -303,7 +303,7 @@ func TestTimeline(t *testing.T) {
 	line := timeline{from: 77}
 	var entries []int64
 	for at := int64(77); at < 5e9; at += r.Int64N(1e7) {
-		line.enter(at, at%3 == 0)
+		line.enter(at, at%1000, at%3 == 0)
 		entries = append(entries, at-77)
 		if len(line.counts) > mostIntervals {
 			t.Fatalf("%d intervals", len(line.counts))
@@ -315,6 +315,7 @@ func TestTimeline(t *testing.T) {
 		if n.all++; (at+77)%3 == 0 {
 			n.refused++
 		}
+		n.wait = max(n.wait, (at+77)%1000)
 	}
 	diff := cmp.Diff(want, line.counts, cmp.AllowUnexported(entered{}))
 	if diff != "" || len(want) < mostIntervals/2 {

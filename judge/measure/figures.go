@@ -276,6 +276,8 @@ type OfInterval struct {
 	ToS     number `csv:"to_s"`
 	Entries number `csv:"entries"`
 	Refused number `csv:"refused"` // entries whose write the resource refused
+
+	WaitUSMax number `csv:"wait_us_max"` // of the entries
 }
 
 // Complete sets the figures that follow from others, and that older tables lack.

@@ -80,6 +80,16 @@ func (a Axis) fit(start, end, apart float64) Axis {
 	return a
 }
 
+// text writes a number as the labels of the axis do.
+func (a Axis) text(x float64) string {
+	for _, t := range a.At {
+		if t.At == x {
+			return t.Label
+		}
+	}
+	return Number(x)
+}
+
 // place returns the place of a number; a number beyond an end has the place of the end.
 func (a Axis) place(x float64) float64 {
 	low, high := a.Min, a.Max

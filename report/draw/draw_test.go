@@ -55,7 +55,7 @@ func pictures(t *testing.T) map[string]*Picture {
 	var many []Series
 	for i, n := range []string{"ricart-agrawala", "suzuki-kasami", "maekawa, quorums cyclic", "central",
 		"raymond", "lamport & <co>", "naimi-trehel"} {
-		s := Series{Name: n, Look: i}
+		s := Series{Name: n, Kind: []Kind{{"permission", 0}, {"token", 1}}[i%2], Nth: i / 2}
 		for _, x := range []float64{2, 3, 4, 8, 16, 32} {
 			y := (x + 2) * float64(i+1)
 			s.Points = append(s.Points, Point{x, y, y * 0.9, y * 1.1, i == 2})
@@ -75,7 +75,8 @@ func pictures(t *testing.T) map[string]*Picture {
 		"one point": (&Curves{Title: "one", X: Axis{Label: "nodes"}, Y: Axis{Label: "share"}, Series: []Series{{
 			Points: []Point{{X: 4, Y: 0}}, Band: []Point{{X: 4, Low: 1, High: math.NaN()}}}}}).Draw(),
 		"bars": (&Bars{Title: "bars", Unit: "entries per second", Bars: []Bar{
-			{"ricart-agrawala", 1234.5, 1200, 1300, false}, {"central", 300, 0, 0, true},
+			{"ricart-agrawala", Kind{"permission", 0}, 1234.5, 1200, 1300, false},
+			{"central", Kind{"centralized", 3}, 300, 0, 0, true},
 			{Name: "zookeeper, durable off, members 1, recipe library"}}}).Draw(),
 		"heat": (&Heat{Title: "heat", Columns: []string{"ricart-agrawala", "suzuki-kasami", "central"},
 			Rows:   []string{"lost-token", "split-brain"},
@@ -166,8 +167,8 @@ func TestMarkersStandAtTheirNumbers(t *testing.T) {
 			ticks[at[1]] = true
 		}
 	}
-	legend, all := strings.Index(file, `<line x1="4" `), 0
-	for _, at := range regexp.MustCompile(`translate\(([\d.]+) `).FindAllStringSubmatch(file[:legend], -1) {
+	all := 0
+	for _, at := range regexp.MustCompile(`translate\(([\d.]+) `).FindAllStringSubmatch(file, -1) {
 		if all++; !ticks[at[1]] {
 			t.Errorf("a marker stands at %s, where no number of nodes is", at[1])
 		}
@@ -258,7 +259,9 @@ func TestPictures(t *testing.T) {
 	all, again := pictures(t), pictures(t)
 	words := map[string][]string{
 		"curves": {"lamport &amp; &lt;co&gt;", "naimi-trehel", "messages per entry", ">32<",
-			"lines: published minimum and maximum"},
+			">the published range<", ">permission<", ">token<",
+			"<title>lamport &amp; &lt;co&gt;: the published range<",
+			"<title>suzuki-kasami; nodes: 16; messages per entry: 36 (32.4 to 39.6)<"},
 		"steps": {"1 cut", "2 kill", "time (s)", "fault in force"},
 		"bars":  {"ricart-agrawala", "1,235", "entries per second"},
 		"heat":  {"lost-token", "L|P|B", "all wait for ever"},
@@ -362,8 +365,66 @@ func TestLedgersOfAnything(t *testing.T) {
 		rows = append(rows, results.BeliefRow{Trial: 1, State: leadership.Follows,
 			Leader: figure.Count(uint64(i % 2)), FromS: figure.Number(float64(i)), ToS: figure.Number(float64(i + 1))})
 	}
-	if _, count := read(t, "long ledger", ledgerOf(rows)); count["rect"] > 10000 {
-		t.Errorf("the picture has %d rectangles", count["rect"])
+	read(t, "long ledger", ledgerOf(rows))
+}
+
+// What is too narrow to be seen is merged, so that no ledger is larger than 300 KB. A leader is never lost.
+func TestLedgersAreSmall(t *testing.T) {
+	for _, nodes := range []int{1, 5, 256} {
+		var rows []results.BeliefRow
+		for node := range nodes {
+			for i := range 100000 / nodes {
+				b := results.BeliefRow{Trial: 1, Node: node, State: leadership.Follows, Side: "0-2,17",
+					Leader: figure.Count(uint64(i % 2)), Term: figure.Count(uint64(i)), FromS: figure.Number(float64(i)),
+					ToS: figure.Number(float64(i + 1))}
+				if i == 77 && node == 0 {
+					b.State, b.ToS = leadership.Leads, figure.Number(77.001)
+				}
+				rows = append(rows, b)
+			}
+		}
+		file := ledgerOf(rows).File()
+		if len(file) > 300_000 || !strings.Contains(file, " times, and leads in term 77") ||
+			len(regexp.MustCompile("<rect").FindAllString(file, -1)) < 200 {
+			t.Errorf("of %d nodes the picture has %d bytes, or no leader:\n%.3000s", nodes, len(file), file)
+		}
+	}
+}
+
+// Names of curves that end at one place are moved apart, no further than needed, and stay in the picture.
+func TestNamesAreMovedApart(t *testing.T) {
+	for _, c := range []struct{ at, want []float64 }{
+		{[]float64{10, 50, 90}, []float64{10, 50, 90}},
+		{[]float64{50, 50, 50}, []float64{40, 50, 60}},
+		{[]float64{0, 0, 45}, []float64{5, 15, 45}},
+		{[]float64{92, 94, 99}, []float64{75, 85, 95}},
+		{[]float64{40, 44, 60, 61}, []float64{37, 47, 57, 67}}} {
+		got := apart(c.at, 10, 5, 95)
+		for i := range got {
+			if math.Abs(got[i]-c.want[i]) > 1.01 {
+				t.Errorf("%v become %v, not %v", c.at, got, c.want)
+				break
+			}
+		}
+	}
+	l := &Curves{X: Axis{Label: "nodes"}, Y: Axis{Label: "share"}}
+	for i := range 40 {
+		l.Series = append(l.Series, Series{Name: fmt.Sprint("series ", i), Points: []Point{{X: 1, Y: 0.5},
+			{X: 9, Y: 0.5}}})
+	}
+	if texts, _ := read(t, "names", l.Draw()); len(texts) < 40 {
+		t.Errorf("%d texts", len(texts))
+	}
+}
+
+// A title stands above the picture, which has room for it.
+func TestEntitle(t *testing.T) {
+	p := pictures(t)["bars"]
+	high := p.Height
+	p.Entitle("Ricart & Agrawala")
+	if file := p.File(); p.Height <= high || !strings.Contains(file, ">Ricart &amp; Agrawala</text>") ||
+		strings.Count(file, "<g ") != strings.Count(file, "</g>") {
+		t.Errorf("%v pixels high, and %v before:\n%s", p.Height, high, file)
 	}
 }
 

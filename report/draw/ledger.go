@@ -21,7 +21,8 @@ const (
 	lanesRight  = ledgerWidth - 14
 	mostTrials  = 8
 	mostLanes   = 256
-	mostRemarks = 6 // remarks about faults
+	mostRemarks = 6    // remarks about faults
+	mostPieces  = 1100 // of all lanes: more would make a picture of more than about 300 KB
 )
 
 var stateWords = map[leadership.State]string{leadership.Leads: "leads",
@@ -35,6 +36,15 @@ type ledger struct {
 	time      Axis
 	shown     []int   // the nodes that are drawn
 	top, lane float64 // y of the first lane; height of a lane
+	fine      float64 // what is narrower, in pixels, is merged
+}
+
+// A piece is a stretch of a node in the picture: a row, or several that are too narrow to be drawn.
+type piece struct {
+	*results.BeliefRow         // of several, the longest, or the longest that leads
+	longest            float64 // its length
+	span               results.Span
+	changes            int // between the rows of the piece
 }
 
 // Ledger draws the leaders in the first trials of a run. Each node has a lane. A thick bar, with the number
@@ -42,7 +52,8 @@ type ledger struct {
 // node follows that other node. Above the lanes are the faults, and the times in which two nodes led.
 func Ledger(run string, ledgers []*results.Ledger) *Picture {
 	p := &Picture{Width: ledgerWidth, Title: "Who led: " + run}
-	for _, l := range ledgers[:min(mostTrials, len(ledgers))] {
+	ledgers = ledgers[:min(mostTrials, len(ledgers))]
+	for _, l := range ledgers {
 		title := p.Title
 		if len(ledgers) > 1 {
 			title += fmt.Sprintf(", trial %d", l.Trial)
@@ -50,14 +61,53 @@ func Ledger(run string, ledgers []*results.Ledger) *Picture {
 		d := &ledger{Picture: p, Ledger: l, shown: l.Shown(mostLanes),
 			time: Axis{At: RoundTicks(0, l.End, 15, 1e-6), Max: l.End + 1e-9, start: lanesLeft, end: lanesRight}}
 		d.lane = max(4, min(24, 640/float64(max(1, len(d.shown)))))
-		d.draw(title)
+		d.draw(title, d.pieces(mostPieces/len(ledgers)))
 	}
 	return p
 }
 
 func (d *ledger) x(at float64) float64 { return d.time.place(at) }
 
-func (d *ledger) draw(title string) {
+// pieces returns the pieces of the shown nodes, and merges until there are at most so many.
+func (d *ledger) pieces(most int) (lanes [][]piece) {
+	for d.fine = 1; ; d.fine *= 2 {
+		count := 0
+		lanes = nil
+		for _, id := range d.shown {
+			lanes = append(lanes, d.piecesOf(d.Lanes[id]))
+			count += len(lanes[len(lanes)-1])
+		}
+		if count <= most || d.fine > ledgerWidth {
+			return lanes
+		}
+	}
+}
+
+// piecesOf returns the pieces of a node. It joins rows that differ only in faults.
+func (d *ledger) piecesOf(rows []results.BeliefRow) (all []piece) {
+	for i := 0; i < len(rows); i++ {
+		b, s := &rows[i], rows[i].Span()
+		for ; i+1 < len(rows) && rows[i+1].State == b.State && rows[i+1].Leader == b.Leader &&
+			rows[i+1].Term == b.Term; i++ {
+			s.To = rows[i+1].Span().To
+		}
+		one := piece{b, s.To - s.From, s, 0}
+		if len(all) == 0 || d.x(s.To)-d.x(all[len(all)-1].span.From) > d.fine {
+			all = append(all, one)
+			continue
+		}
+		into := &all[len(all)-1]
+		into.span.To = s.To
+		into.changes++
+		leads, led := b.State == leadership.Leads, into.State == leadership.Leads
+		if leads && !led || leads == led && one.longest > into.longest {
+			into.BeliefRow, into.longest = b, one.longest
+		}
+	}
+	return all
+}
+
+func (d *ledger) draw(title string, lanes [][]piece) {
 	head := d.Heading(8, d.Height+4, title)
 	bands := d.faults()
 	high := d.lane * float64(len(d.shown))
@@ -69,7 +119,9 @@ func (d *ledger) draw(title string) {
 		if d.lane >= 11 || i%int(math.Ceil(12/d.lane)) == 0 {
 			d.Text(lanesLeft-6, y+4, fmt.Sprintf("node %d", id), "text-anchor=end")
 		}
-		d.node(d.Lanes[id], y)
+		for _, p := range lanes[i] {
+			d.stretch(p, y)
+		}
 	}
 	d.XAxis(lanesLeft, lanesRight, bottom, d.time.places())
 	d.Description += fmt.Sprintf("%s: %s; two nodes led at once in %s. ", title, english.Count(len(d.Leaders),
@@ -126,7 +178,11 @@ func (d *ledger) remarks(bands []Band) (lines []string) {
 
 // together marks the times in which two nodes led.
 func (d *ledger) together(bottom float64) {
-	for _, t := range d.TwoLead {
+	for i := 0; i < len(d.TwoLead); i++ {
+		t := d.TwoLead[i]
+		for ; i+1 < len(d.TwoLead) && d.x(d.TwoLead[i+1].From)-d.x(t.To) < d.fine; i++ {
+			t.To, t.Apart = d.TwoLead[i+1].To, t.Apart && d.TwoLead[i+1].Apart
+		}
 		words, color := d.twoLead(t.Apart)
 		tip, x, wide := words+": "+during(t.Span), d.x(t.From), max(1, d.x(t.To)-d.x(t.From))
 		d.Rect(x, d.top-Row+4, wide, Row-6, tip, "fill="+color)
@@ -150,24 +206,8 @@ func (d *ledger) twoLead(apart bool) (words, color string) {
 	return "two lead", Wrong
 }
 
-// node draws the beliefs of a node. It joins rows that differ only in faults.
-func (d *ledger) node(rows []results.BeliefRow, y float64) {
-	right := -1.0
-	for i := 0; i < len(rows); i++ {
-		b, s := &rows[i], rows[i].Span()
-		for ; i+1 < len(rows) && rows[i+1].State == b.State && rows[i+1].Leader == b.Leader &&
-			rows[i+1].Term == b.Term; i++ {
-			s.To = rows[i+1].Span().To
-		}
-		if end := math.Round(10 * d.x(s.To)); end > right || b.State == leadership.Leads {
-			d.stretch(b, s, y) // any other stretch is too short to be visible
-			right = end
-		}
-	}
-}
-
-// stretch draws a stretch of a node, with the number of its leader, for readers who cannot tell colors apart.
-func (d *ledger) stretch(b *results.BeliefRow, s results.Span, y float64) {
+// stretch draws a piece of a node, with the number of its leader, for readers who cannot tell colors apart.
+func (d *ledger) stretch(b piece, y float64) {
 	leader, known := b.Leader.Value()
 	term, terms := b.Term.Value()
 	says, color, ink := stateWords[b.State], Grid, Ink // in an anonymous network the leader has no known number
@@ -193,9 +233,13 @@ func (d *ledger) stretch(b *results.BeliefRow, s results.Span, y float64) {
 	if b.Side != "" {
 		says += ", on the side of " + b.Side
 	}
+	if b.changes > 0 {
+		how := map[bool]string{true: "and", false: "mostly"}[b.State == leadership.Leads]
+		says = fmt.Sprintf("changes %s, %s %s", english.Count(b.changes, "time", "times"), how, says)
+	}
 	half, attrs := d.looks(b.State, color)
-	x, end := d.x(s.From), max(d.x(s.To), d.x(s.From)+1)
-	d.Rect(x, y-half, end-x, 2*half, fmt.Sprintf("node %d %s: %s", b.Node, says, during(s)), attrs...)
+	x, end := d.x(b.span.From), max(d.x(b.span.To), d.x(b.span.From)+1)
+	d.Rect(x, y-half, end-x, 2*half, fmt.Sprintf("node %d %s: %s", b.Node, says, during(b.span)), attrs...)
 	if d.lane >= 11 {
 		d.NameBar(names, x, end, y, "fill="+ink)
 	}

@@ -42,8 +42,14 @@ const (
 	diamond  = "m0-4l3.7 4l-3.7 4l-3.7-4z"
 )
 
-// LookOf returns the look of the nth series, counted from 0.
-func LookOf(nth int) Look { return Looks[nth%len(Looks)] }
+// LookOf returns the look of the nth series, counted from 0, of those with a color.
+func LookOf(color, nth int) Look {
+	look := Looks[nth%len(Looks)]
+	look.Color = Looks[color%len(Looks)].Color
+	return look
+}
+
+func (s *Series) look() Look { return LookOf(s.Kind.Color, s.Nth) }
 
 // dark returns each color together with the color that replaces it on a dark background.
 func dark() [][2]string {
@@ -56,13 +62,20 @@ func dark() [][2]string {
 	return all
 }
 
-// Dark is the style sheet that gives pictures dark colors on the screens of readers who prefer them.
-func Dark() string {
+// lights is the style sheet that lights up the series under the pointer or with the focus.
+const lights = `.series{outline:none}
+@media screen{svg:has(.series:hover,.series:focus) .series:not(:hover,:focus){opacity:.13}
+.series:hover .band,.series:focus .band{fill-opacity:.3;stroke-opacity:.3}}
+`
+
+// Style is the style sheet of pictures: it lights up a series, and gives pictures dark colors on the screens
+// of readers who prefer them.
+func Style() string {
 	var b strings.Builder
 	for _, c := range dark() {
 		fmt.Fprintf(&b, `[fill="%s"]{fill:%s}[stroke="%[1]s"]{stroke:%[2]s}`, c[0], c[1])
 	}
-	return "@media screen and (prefers-color-scheme:dark){" + b.String() + "}"
+	return lights + "@media screen and (prefers-color-scheme:dark){" + b.String() + "}"
 }
 
 // Variables is a style sheet that defines the main colors as the variables --ink, --dim, --grid and --ground,

@@ -54,12 +54,30 @@ func (p *Picture) Path(d, tip string, attrs ...string) {
 	p.element("path", tipped(tip), append([]string{"d=" + d}, attrs...))
 }
 
+// lit groups what draw draws, so that it lights up while the pointer or the focus is on a part of it.
+func (p *Picture) lit(name string, draw func()) {
+	p.body.WriteString(`<g class="series" tabindex="0">` + tipped(name) + "\n")
+	draw()
+	p.body.WriteString("</g>\n")
+}
+
 // Text writes a text, whose base line begins at x, y unless attributes say otherwise.
 func (p *Picture) Text(x, y float64, text string, attrs ...string) {
 	if text == "" {
 		return
 	}
 	p.element("text", escaped(text), attrs, "x", x, "y", y)
+}
+
+// Entitle puts a title above what is drawn.
+func (p *Picture) Entitle(title string) {
+	head := Picture{Width: p.Width}
+	high := head.Heading(4, 0, title) + 4
+	body := fmt.Sprintf("%s<g transform=\"translate(0 %s)\">\n%s</g>\n", head.body.String(), number(high),
+		p.body.String())
+	p.body.Reset()
+	p.body.WriteString(body)
+	p.Title, p.Height = title, p.Height+high
 }
 
 // Hatch returns a fill of slanted lines of a color of the palette, as an attribute.
@@ -108,10 +126,10 @@ func (p *Picture) element(name, content string, attrs []string, geometry ...any)
 // File returns the picture as a complete SVG file.
 func (p *Picture) File() string {
 	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
-		p.svg(`xmlns="http://www.w3.org/2000/svg"`, "<style>"+Dark()+"</style>\n") + "\n"
+		p.svg(`xmlns="http://www.w3.org/2000/svg"`, "<style>"+Style()+"</style>\n") + "\n"
 }
 
-// Inline returns the picture as an element of an HTML page that has the style sheet [Dark]. class is the
+// Inline returns the picture as an element of an HTML page that has the style sheet [Style]. class is the
 // class of the element; prefix makes its ids different from those of other pictures of the page.
 func (p *Picture) Inline(class, prefix string) string {
 	return strings.NewReplacer(` id="hatch-`, ` id="`+prefix+"-hatch-", "url(#hatch-", "url(#"+prefix+"-hatch-").
@@ -120,9 +138,10 @@ func (p *Picture) Inline(class, prefix string) string {
 
 func (p *Picture) svg(attrs, style string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg %s role="img" width="%[2]s" height="%[3]s" viewBox="0 0 %[2]s %[3]s" fill="%s" `+
+	role := map[bool]string{true: "group", false: "img"}[strings.Contains(p.body.String(), " tabindex=")]
+	fmt.Fprintf(&b, `<svg %s role="%[2]s" width="%[3]s" height="%[4]s" viewBox="0 0 %[3]s %[4]s" fill="%s" `+
 		`font-family="Liberation Sans, Arimo, Arial, Helvetica, sans-serif" font-size="%g">`+
-		"\n<title>%s</title>\n<desc>%s</desc>\n%s", attrs, number(p.Width), number(p.Height), Ink, TextSize,
+		"\n<title>%s</title>\n<desc>%s</desc>\n%s", attrs, role, number(p.Width), number(p.Height), Ink, TextSize,
 		escaped(p.Title), escaped(p.Description), style)
 	for _, c := range dark() {
 		if strings.Contains(p.body.String(), "url(#hatch-"+c[0][1:]) {

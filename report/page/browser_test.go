@@ -20,6 +20,8 @@ type seen struct {
 	Clipped       int // texts of pictures that stand over an edge
 	Covered       int // number of texts that overlap another text; rotated texts do not count
 	Cut           int // tables that are wider than their place
+	Lit, Faded    int // curves, and other curves, that look as they should while one has the focus
+	Curves        int
 	Dark          bool
 	Background    string
 }
@@ -27,7 +29,16 @@ type seen struct {
 // probe is a script that sends a seen of its page, as JSON, to the page that has its page in a frame.
 const probe = `<script>addEventListener("load", () => {
 let all = [...document.querySelectorAll("figure svg")];
-parent.postMessage(JSON.stringify({
+let curves = [...document.querySelectorAll(".series")], lit = 0, faded = 0;
+let opaque = c => getComputedStyle(c).opacity == 1;
+for (let c of curves) {
+c.focus();
+let others = [...c.closest("svg").querySelectorAll(".series")].filter(o => o != c);
+let band = c.querySelector(".band");
+if (opaque(c) && (!band || getComputedStyle(band).fillOpacity == 0.3)) lit++;
+if (!others.some(opaque)) faded++;
+}
+parent.postMessage(JSON.stringify({Lit: lit, Faded: faded, Curves: curves.length,
 Inner: innerWidth, Scroll: document.documentElement.scrollWidth,
 Pictures: all.filter(s => s.getBoundingClientRect().height > 20).length,
 Clipped: all.flatMap(s => { let b = s.getBoundingClientRect();
@@ -127,6 +138,10 @@ func TestReportInABrowser(t *testing.T) {
 			}
 			if s.Cut > 0 && width >= 1280 {
 				t.Errorf("%d tables are cut off in a window of %d pixels", s.Cut, width)
+			}
+			if s.Lit != s.Curves || s.Faded != s.Curves || s.Curves < 10 {
+				t.Errorf("of %d curves, %d are lit up with the focus, and fade the others for %d", s.Curves, s.Lit,
+					s.Faded)
 			}
 			if s.Dark != dark || s.Background != backgrounds[dark] {
 				t.Errorf("dark %t: the page is %t, and pictures are on %s", dark, s.Dark, s.Background)

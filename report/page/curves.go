@@ -10,7 +10,6 @@ import (
 	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
-	"turnstile/judge/measure"
 	"turnstile/report/draw"
 	"turnstile/results"
 )
@@ -80,9 +79,10 @@ func (m *maker) curves() {
 	}
 	lacks := "no valid run about mutual exclusion without faults"
 	if len(messages) > 0 {
-		messages = append([]block{{Text: "Markers are medians of the counts, with their intervals. Lines " +
-			"are what is published for the load: the least and the most, or one line where both are the same or " +
-			"there is no most. Heartbeats are left out, unless the title says that they are included."}},
+		messages = append([]block{{Text: "Medians of the counts, with their intervals. Pale areas are what " +
+			"is published for the load, from the least to the most, and pale lines a published number; point at a " +
+			"curve or its name to see its own. Heartbeats are left out, unless the title says that they are " +
+			"included."}},
 			messages...)
 	}
 	m.add("Messages per entry", lacks, messages)
@@ -95,7 +95,8 @@ func (m *maker) curves() {
 func messageCurves(s *setting) []curve {
 	if slices.ContainsFunc(s.all, func(e *experiment) bool {
 		heartbeats, _, _, _ := e.Median(results.HeartbeatsPerEntry)
-		return heartbeats.Known()
+		each, _ := heartbeats.Value()
+		return each > 0
 	}) {
 		return []curve{messageCurve, allMessagesCurve}
 	}
@@ -123,58 +124,44 @@ func places(all []sampled) (xs []float64) {
 	return slices.Compact(xs)
 }
 
-// draw draws a figure: curves or, if all experiments are at one place, bars. It splits the series into
-// pictures so that the series of each can be told apart.
-func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []block) {
+// draw draws a figure: curves or, if all experiments are at one place, bars.
+func (m *maker) draw(c curve, caption, xLabel string, all []sampled) []block {
 	all = slices.DeleteFunc(slices.Clone(all), func(s sampled) bool {
 		median, _, _, _ := s.Median(c.metric)
 		return !median.Known()
 	})
 	slices.SortStableFunc(all, func(a, b sampled) int {
-		return cmp.Or(cmp.Compare(m.names[a.series], m.names[b.series]), cmp.Compare(a.x, b.x))
+		return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.x, b.x))
 	})
 	xs := places(all)
 	if len(xs) == 0 {
 		return nil
 	}
 	if len(xs) == 1 && !c.published {
-		return []block{m.bars(c, fmt.Sprintf("%s, %s %s%s", caption, number(xs[0]), xLabel, hollow(c, all)), all)}
+		return []block{m.bars(c, fmt.Sprintf("%s, %s %s", caption, number(xs[0]), xLabel), all)}
 	}
-	y, of := c.axis(all) // one y axis for all pictures
-	var parts [][]sampled
-	for at, part := 0, -1; at < len(all); at++ {
-		if in := m.names[all[at].series] / draw.MostSeries; in != part {
-			parts, part = append(parts, nil), in
-		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], all[at])
+	y, of := c.axis(all, m.Log)
+	l := m.lines(c, all, of)
+	l.Y = y
+	l.X = draw.Axis{Label: xLabel, Log: xs[0] > 0 && xs[len(xs)-1] >= 4*xs[0]}
+	for _, x := range xs {
+		l.X.At = append(l.X.At, draw.Tick{At: x, Label: number(x)})
 	}
-	for i, part := range parts {
-		title := caption
-		if len(parts) > 1 {
-			title += fmt.Sprintf(", part %d of %d", i+1, len(parts))
-		}
-		title += hollow(c, part)
-		l := m.lines(c, part, of)
-		l.Y = y
-		l.X = draw.Axis{Label: xLabel, Log: xs[0] > 0 && xs[len(xs)-1] >= 4*xs[0]}
-		for _, x := range xs {
-			l.X.At = append(l.X.At, draw.Tick{At: x, Label: number(x)})
-		}
-		l.Title = title
-		blocks = append(blocks, figureBlock(m, c.files, title, l.Draw(), rowsOf(c, part)))
-	}
-	return blocks
+	l.Title = caption + hollow(all, c.metric)
+	return []block{figureBlock(m, c.files, l.Title, l.Draw(), rowsOf(c, all))}
 }
 
 // hollow explains why some markers are hollow, if some are.
-func hollow(c curve, all []sampled) string {
+func hollow(all []sampled, metrics ...results.Column) string {
 	var words []string
 	if slices.ContainsFunc(all, func(s sampled) bool { return s.CPUBound > 0 }) {
 		words = append(words, "CPU-bound")
 	}
 	if slices.ContainsFunc(all, func(s sampled) bool {
-		median, _, _, _ := s.Median(c.metric)
-		return median.IsBound()
+		return slices.ContainsFunc(metrics, func(metric results.Column) bool {
+			median, _, _, _ := s.Median(metric)
+			return median.IsBound()
+		})
 	}) {
 		words = append(words, "a lower bound, since some never ended")
 	}
@@ -192,7 +179,7 @@ func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	l := &draw.Curves{}
 	for _, s := range all {
 		if len(l.Series) == 0 || l.Series[len(l.Series)-1].Name != s.series {
-			l.Series = append(l.Series, draw.Series{Name: s.series, Look: m.names[s.series]})
+			l.Series = append(l.Series, m.looks[s.series])
 		}
 		in := &l.Series[len(l.Series)-1]
 		in.Points = append(in.Points, pointOf(c.metric, s, of))
@@ -208,13 +195,16 @@ func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	return l
 }
 
-// axis returns the y axis of some experiments, and the length of its unit in units of the column.
-func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
+// axis returns the y axis of some experiments, and the length of its unit in units of the column. log asks
+// for a logarithmic axis.
+func (c curve) axis(all []sampled, log bool) (axis draw.Axis, of float64) {
 	axis.Label, of = c.scale(all)
 	least, most := math.Inf(1), 0.0
 	for _, s := range all {
 		p := pointOf(c.metric, s, of)
-		least, most = min(least, p.Y), max(most, p.Y, p.High)
+		if most = max(most, p.Y, p.High); p.Y > 0 || !log {
+			least = min(least, p.Y)
+		}
 		if p.Low > 0 {
 			least = min(least, p.Low)
 		}
@@ -227,7 +217,7 @@ func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 		}
 	}
 	axis.Max = most
-	if axis.Log = least > 0 && most >= 20*least; axis.Log {
+	if axis.Log = least > 0 && most > 0 && (log || most >= 20*least); axis.Log {
 		axis.Min = least
 	}
 	if c.metric == jainCurve.metric {
@@ -287,12 +277,14 @@ func inUnit(label string, most, in float64) (string, float64) {
 // bars draws a figure of experiments that share one place on the x axis.
 func (m *maker) bars(c curve, caption string, all []sampled) block {
 	unit, of := c.scale(all)
+	caption += hollow(all, c.metric)
 	b := &draw.Bars{Title: caption, Unit: unit}
 	for _, s := range all {
 		p := pointOf(c.metric, s, of)
-		b.Bars = append(b.Bars, draw.Bar{Name: s.series, Value: p.Y, Low: p.Low, High: p.High, Hollow: p.Hollow})
+		b.Bars = append(b.Bars, draw.Bar{Name: s.series, Kind: m.looks[s.series].Kind, Value: p.Y, Low: p.Low,
+			High: p.High, Hollow: p.Hollow})
 	}
-	return figureBlock(m, c.files, caption, b.Draw(), rowsOf(c, all))
+	return pictureBlock(m, c.files, caption, b.Draw(), rowsOf(c, all))
 }
 
 // rowsOf returns the data of a picture.
@@ -412,14 +404,6 @@ func (m *maker) againstLoad() (blocks []block) {
 	return blocks
 }
 
-// A quantileRow is a point in the data of a picture of percentiles.
-type quantileRow struct {
-	Algorithm string        `csv:"algorithm"`
-	Nodes     int           `csv:"nodes"`
-	Quantile  figure.Figure `csv:"quantile"`
-	WaitUS    figure.Figure `csv:"wait_us"`
-}
-
 // percentiles draws the waits of each setting, at its largest size and heaviest load. The x axis is a scale
 // of nines: 90%, 99%, 99.9% are equally far apart.
 func (m *maker) percentiles() {
@@ -442,147 +426,64 @@ func (m *maker) percentiles() {
 	m.add("Percentiles of the waits", "no waits were measured in a valid run without faults", blocks)
 }
 
-// nines draws the waits of some experiments on a scale of nines, in as many pictures as needed.
-func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
-	parts := map[int]*draw.Curves{}
-	rows := map[int][]quantileRow{}
-	most := 0
+// quantiles are the columns of the waits, with their places on a scale of nines. The longest wait stands
+// beside them.
+var quantiles = []struct {
+	metric results.Column
+	at     float64
+	label  string
+}{{results.WaitUSP50, 0.301, "50%"}, {results.WaitUSP90, 1, "90%"}, {results.WaitUSP99, 2, "99%"},
+	{results.WaitUSP999, 3, "99.9%"}, {results.WaitUSMax, 4, "all"}}
+
+// nines draws the waits of some experiments on a scale of nines: the medians of their trials.
+func (m *maker) nines(caption string, its []*experiment) []block {
+	l := &draw.Curves{X: draw.Axis{Label: "share of waits that are at most as long"}}
+	var metrics []results.Column
+	for _, q := range quantiles {
+		l.X.At, metrics = append(l.X.At, draw.Tick{At: q.at, Label: q.label}), append(metrics, q.metric)
+	}
+	var all []sampled
+	var rows []curveRow
 	for _, e := range its {
-		points, data := m.quantiles(e)
-		if len(points) == 0 {
-			continue
+		s := m.looks[e.series]
+		for _, q := range quantiles {
+			x := sampled{q.at, e}
+			if median, _, _, _ := e.Median(q.metric); median.Known() {
+				s.Points, all = append(s.Points, pointOf(q.metric, x, 1)), append(all, x)
+				rows = append(rows, rowsOf(curve{metric: q.metric}, []sampled{x})...)
+			}
 		}
-		part := m.names[e.series] / draw.MostSeries
-		if parts[part] == nil {
-			parts[part] = &draw.Curves{Plain: true}
-			most = max(most, part)
+		if len(s.Points) > 0 {
+			l.Series = append(l.Series, s)
 		}
-		l := parts[part]
-		l.Series = append(l.Series, draw.Series{Name: e.series, Look: m.names[e.series], Points: points})
-		rows[part] = append(rows[part], data...)
 	}
-	for part := 0; part <= most; part++ {
-		l := parts[part]
-		if l == nil {
-			continue
-		}
-		title := caption
-		if len(parts) > 1 {
-			title += fmt.Sprintf(", part %d of %d", part+1, most+1)
-		}
-		title += bound(l, its) + unended(rows[part])
-		l.Title = title
-		l.X = draw.Axis{Label: "share of waits that are at most as long", At: []draw.Tick{{At: 0, Label: "0%"},
-			{At: 1, Label: "90%"}, {At: 2, Label: "99%"}, {At: 3, Label: "99.9%"}, {At: 4, Label: "99.99%"},
-			{At: 5, Label: "99.999%"}}}
-		scaleWaits(l)
-		blocks = append(blocks, figureBlock(m, "percentiles", title, l.Draw(), rows[part]))
+	if len(l.Series) == 0 {
+		return nil
 	}
-	return blocks
+	l.Title = caption + hollow(all, metrics...)
+	m.scaleWaits(l, "wait")
+	return []block{figureBlock(m, "percentiles", l.Title, l.Draw(), rows)}
 }
 
-// bound names the series of a chart that are CPU-bound.
-func bound(l *draw.Curves, its []*experiment) string {
-	var names []string
-	for _, s := range l.Series {
-		if slices.ContainsFunc(its, func(e *experiment) bool { return e.series == s.Name && e.CPUBound > 0 }) {
-			names = append(names, s.Name)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return "; CPU-bound: " + strings.Join(names, ", ")
-}
-
-// unended names the series of a chart with waits that had not ended.
-func unended(rows []quantileRow) string {
-	var names []string
-	for i := range rows {
-		if rows[i].WaitUS.IsBound() {
-			names = append(names, rows[i].Algorithm)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return "; at least as long, since some waits had not ended: " + strings.Join(slices.Compact(names), ", ")
-}
-
-// scaleWaits gives a chart of waits, which are in microseconds, a suitable unit and scale.
-func scaleWaits(l *draw.Curves) {
+// scaleWaits gives a chart of waits, which are in microseconds, a label with a suitable unit, and a scale.
+func (m *maker) scaleWaits(l *draw.Curves, label string) {
 	least, most := math.Inf(1), 0.0
 	for _, s := range l.Series {
 		for _, p := range s.Points {
+			if math.IsNaN(p.Y) || p.Y == 0 && m.Log {
+				continue
+			}
 			least, most = min(least, p.Y), max(most, p.Y)
 		}
 	}
-	unit, of := inUnit("wait", most/1e6, 1e-6)
+	unit, of := inUnit(label, most/1e6, 1e-6)
 	for _, s := range l.Series {
 		for i := range s.Points {
-			s.Points[i].Y /= of
+			p := &s.Points[i]
+			p.Y, p.Low, p.High = p.Y/of, p.Low/of, p.High/of
 		}
 	}
-	l.Y = draw.Axis{Label: unit, Log: least > 0 && most >= 20*least}
-}
-
-// quantiles returns the waits of an experiment by percentile: from the histograms of its runs if all of their
-// trials are valid, and otherwise as medians of its trials.
-func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRow) {
-	add := func(q float64, wait figure.Figure) {
-		us, known := wait.Value()
-		if !known {
-			return
-		}
-		points = append(points, draw.Point{X: -math.Log10(1 - q), Y: us})
-		rows = append(rows, quantileRow{e.series, e.nodes, figure.Number(q), wait})
+	if l.Y = (draw.Axis{Label: unit, Log: least > 0 && most > 0 && (m.Log || most >= 20*least)}); !l.Y.Log {
+		l.Y.Max = most / of
 	}
-	if l := m.waits(e); l.Hist != nil {
-		for nines := 0.0; 1-math.Pow(10, -nines) < 1-0.5/float64(l.Count()); nines += 0.1 {
-			q := 1 - math.Pow(10, -nines)
-			add(q, l.MicrosAt(q))
-		}
-		return points, rows
-	}
-	for _, q := range []struct {
-		at     float64
-		metric results.Column
-	}{{0.5, results.WaitUSP50}, {0.9, results.WaitUSP90}, {0.99, results.WaitUSP99},
-		{0.999, results.WaitUSP999}} {
-		median, _, _, _ := e.Median(q.metric)
-		add(q.at, median)
-	}
-	return points, rows
-}
-
-// waits returns the waits of all trials of an experiment together, without Hist if they cannot be read or a
-// trial is not valid.
-func (m *maker) waits(e *experiment) (none measure.Latency) {
-	if e.Valid != len(e.trials) {
-		return none
-	}
-	var read []string
-	all := map[string]*measure.Histogram{}
-	for i := range e.trials {
-		run := e.trials[i].Run
-		if slices.Contains(read, run) {
-			continue
-		}
-		read = append(read, run)
-		at := slices.IndexFunc(m.set.Runs, func(f *results.Folder) bool { return f.Name() == run })
-		latencies, err := m.set.Runs[at].ReadLatencies()
-		if err != nil || latencies[measure.WaitTag] == nil {
-			return none
-		}
-		for _, tag := range []string{measure.WaitTag, measure.WaitTag + measure.OpenSuffix} {
-			switch h := latencies[tag]; {
-			case h == nil:
-			case all[tag] == nil:
-				all[tag] = h
-			default:
-				all[tag].Merge(h)
-			}
-		}
-	}
-	return measure.LatencyOf(all, measure.WaitTag)
 }

@@ -2,8 +2,9 @@ package page
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
-	"strings"
 
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
@@ -76,7 +77,7 @@ func (m *maker) tell(e *experiment) told {
 // faults draws and lists the trials with faults.
 func (m *maker) faults() {
 	some, more := m.pictured(func(e *experiment) bool { return e.setting.faulty })
-	var blocks []block
+	var blocks, tables []block
 	for _, e := range some {
 		faults, timeline, err := e.folder.Faults()
 		if err != nil {
@@ -97,12 +98,12 @@ func (m *maker) faults() {
 			faults = faults[:mostFaults]
 		}
 		if e.setting.columns != elections {
-			blocks = append(blocks, block{Table: phases(caption, faults)})
+			tables = append(tables, block{Table: phases(caption, faults)})
 		} else {
-			blocks = append(blocks, block{Table: leaderPhases(caption, faults)})
+			tables = append(tables, block{Table: leaderPhases(caption, faults)})
 		}
 	}
-	m.add("Before, during and after each fault", "no run with faults", append(blocks, more...))
+	m.add("Before, during and after each fault", "no run with faults", slices.Concat(blocks, tables, more))
 }
 
 // ofTrial returns the rows of a trial.
@@ -115,22 +116,13 @@ func ofTrial[T any](rows []T, trial int, of func(*T) int) (its []T) {
 	return its
 }
 
-// A rateRow is a point in the data of a picture of a trial with faults.
-type rateRow struct {
-	FromS   figure.Figure `csv:"from_s"`
-	ToS     figure.Figure `csv:"to_s"`
-	PerS    figure.Figure `csv:"entries_per_s"`
-	Entries figure.Figure `csv:"entries"`
-	Faults  string        `csv:"faults"` // numbers of the faults in force, with spaces between
-}
-
 // mostSteps is the greatest number of steps of the curve in a picture of a trial.
 const mostSteps = 96
 
-// timeline draws the entries per second of a trial, with its faults shaded.
+// timeline draws the entries per second and the longest waits of a trial, with its faults shaded.
 func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults []results.FaultRow) block {
-	l := &draw.Curves{Title: caption, Steps: true, X: draw.Axis{Label: "time since measuring began (s)"},
-		Y: draw.Axis{Label: "entries per second"}, Series: []draw.Series{{}}}
+	entries := draw.Curves{Steps: true, X: draw.Axis{Label: "time since measuring began (s)"},
+		Y: draw.Axis{Label: "entries per second", Log: m.Log}, Series: []draw.Series{{}}}
 	end, _ := intervals[len(intervals)-1].ToS.Value()
 	for i := range faults {
 		f := &faults[i]
@@ -142,34 +134,40 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 		if !healed {
 			to = end
 		}
-		l.Windows = append(l.Windows, draw.Band{From: from, To: max(from, to), Color: draw.Fault,
-			Names: []string{strconv.Itoa(f.Number)}, Tip: f.Fault})
+		number := strconv.Itoa(f.Number)
+		entries.Windows = append(entries.Windows, draw.Band{From: from, To: max(from, to), Color: draw.Fault,
+			Names: []string{number + " " + f.Fault, number}, Tip: f.Fault})
 	}
-	var rows []rateRow
-	together := (len(intervals) + mostSteps - 1) / mostSteps
-	points := &l.Series[0].Points
-	for i := 0; i < len(intervals); i += together {
-		last := min(i+together, len(intervals)) - 1
-		sum := 0.0
-		for _, r := range intervals[i : last+1] {
+	waits := entries
+	waits.Series, waits.Windows = []draw.Series{{}}, slices.Clone(entries.Windows)
+	for i := range waits.Windows {
+		waits.Windows[i].Names = nil
+	}
+	step := func(c *draw.Curves, from, to, y float64) {
+		c.Series[0].Points = append(c.Series[0].Points, draw.Point{X: from, Y: y}, draw.Point{X: to, Y: y})
+	}
+	measured := false
+	for its := range slices.Chunk(intervals, (len(intervals)+mostSteps-1)/mostSteps) {
+		sum, wait := 0.0, figure.Figure{}
+		for _, r := range its {
 			n, _ := r.Entries.Value()
-			sum += n
+			sum, wait = sum+n, figure.Max(wait, r.WaitUSMax)
 		}
-		from, _ := intervals[i].FromS.Value()
-		to, _ := intervals[last].ToS.Value()
-		rate := figure.Ratio(sum, to-from)
-		y, _ := rate.Value()
-		*points = append(*points, draw.Point{X: from, Y: y}, draw.Point{X: to, Y: y})
-		var in []string
-		for _, w := range l.Windows {
-			if w.From < to && w.To > from {
-				in = append(in, w.Names[0])
-			}
+		from, _ := its[0].FromS.Value()
+		to, _ := its[len(its)-1].ToS.Value()
+		step(&entries, from, to, sum/(to-from))
+		longest, known := wait.Value()
+		if measured = measured || known; !known {
+			longest = math.NaN() // nobody entered
 		}
-		rows = append(rows, rateRow{intervals[i].FromS, intervals[last].ToS, rate, figure.Number(sum),
-			strings.Join(in, " ")})
+		step(&waits, from, to, longest)
 	}
-	return figureBlock(m, "faults", caption, l.Draw(), rows)
+	charts := []*draw.Curves{&entries}
+	if measured {
+		m.scaleWaits(&waits, "longest wait of these entries")
+		charts = append(charts, &waits)
+	}
+	return pictureBlock(m, "timeline", caption, draw.Stack(caption, charts...), intervals)
 }
 
 // phases lists the figures before, during and after each fault.

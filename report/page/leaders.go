@@ -58,7 +58,7 @@ func (m *maker) ledgers() {
 		}
 		picture := draw.Ledger(e.folder.Name(), []*results.Ledger{ledger})
 		its := ofTrial(beliefs, e.trial, func(b *results.BeliefRow) int { return b.Trial })
-		blocks = append(blocks, figureBlock(m, "ledger", e.caption, picture, its))
+		blocks = append(blocks, pictureBlock(m, "ledger", e.caption, picture, its))
 	}
 	m.add("Who led", "no run about leaders", append(blocks, more...))
 }
@@ -77,14 +77,14 @@ func (m *maker) matrix() {
 		if len(its) > 0 {
 			caption := map[string]string{entries: "Mutual exclusion", elections: "Elections"}[columns] +
 				" under each fault"
-			blocks = append(blocks, figureBlock(m, "matrix", caption, heatOf(caption, columns, its), its))
+			blocks = append(blocks, pictureBlock(m, "matrix", caption, heatOf(caption, columns, its), its))
 		}
 	}
 	lines := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool { return r.Line == "" })
 	if len(lines) > 0 {
 		const caption = "Known failures of services: all entries, and the entries that a resource with fence " +
 			"numbers accepts"
-		blocks = append(blocks, figureBlock(m, "services", caption, heatOfLines(caption, lines), lines))
+		blocks = append(blocks, pictureBlock(m, "services", caption, heatOfLines(caption, lines), lines))
 	}
 	m.add("The fault matrix", "the set has no "+results.MatrixFile, blocks)
 }

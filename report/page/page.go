@@ -49,11 +49,13 @@ type section struct {
 	Blocks []block
 }
 
-// A block is a text, a table or a figure.
+// A block is a text, a table or a figure. A text with a summary is folded: the page shows only the summary
+// until the reader opens it.
 type block struct {
-	Text   string
-	Table  *table
-	Figure *figureOf
+	Text    string
+	Summary string
+	Table   *table
+	Figure  *figureOf
 }
 
 // A table has a line of headers. Its first Words columns hold words, and its other columns hold numbers.
@@ -70,9 +72,17 @@ type figureOf struct {
 	Name    string // name of its files, without the ending
 	Caption string
 	Inline  string // the picture as an element of an HTML page; empty: with it the page would be too large
-	File    string // the picture as a separate file
 	Wide    bool   // its text is readable only at the full width of the page
-	CSV     string
+	Beside  bool   // its data are written beside it: no table of the page or of the set has them
+	drawn   *draw.Picture
+	csv     func() string // the data that it shows
+}
+
+// A Choice says what the pictures of a page show.
+type Choice struct {
+	Algorithms []string // only these, by names or aliases; empty: all
+	By         string   // the column whose values are the series; empty: the algorithm with its options
+	Log        bool     // the y axes are logarithmic
 }
 
 // ErrNoTrials is the error for a set without a readable trial.
@@ -81,19 +91,21 @@ var ErrNoTrials = errors.New("no trials can be read")
 // A maker makes the page of a set.
 type maker struct {
 	*Page
+	Choice
 	known    catalog.Table
 	set      *results.Set
 	all      []*experiment // sorted by setting, and then by series and nodes
 	settings []*setting
-	names    map[string]int // by name of a series: the number of the look of this series
-	figures  map[string]int // by first word of names of figures: how many names begin with it
+	looks    map[string]draw.Series // by name of a series: its kind and number
+	figures  map[string]int         // by first word of names of figures: how many names begin with it
 }
 
 // Make returns the page of a set with that name. Runs that cannot be read are listed on the page. Without
-// trials and without a fault matrix, the error is ErrNoTrials.
-func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Page, error) {
-	m := &maker{known: known, Page: &Page{Name: name, Lead: "What the runs of this set have measured.",
-		Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
+// trials and without a fault matrix, the error is ErrNoTrials. Another error says why the choice names
+// nothing in the set.
+func Make(known catalog.Table, set *results.Set, name string, calls Calls, choice Choice) (*Page, error) {
+	m := &maker{known: known, Choice: choice, set: set, figures: map[string]int{}, Page: &Page{Name: name,
+		Lead: "What the runs of this set have measured.", Calls: calls, most: mostBytes}}
 	trials := runs.StoredTrials(known, set.Runs, func(folder *results.Folder, err error) {
 		m.Damaged = append(m.Damaged, folder.Name()+": "+
 			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
@@ -105,21 +117,59 @@ func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Pag
 		m.LeftOut = nil
 		return m.Page, nil
 	}
+	trials, err := m.chosen(trials)
+	if err != nil {
+		return m.Page, err
+	}
 	m.group(trials)
 	if m.Valid > 0 { // first the pictures, and then the tables
 		m.tradeoffs()
 		m.curves()
 		m.percentiles()
 		m.fairness()
-		m.matrix()
-		m.ledgers()
+	}
+	m.matrix()
+	m.ledgers()
+	if m.Valid > 0 {
 		m.elections()
-		m.faults()
+	}
+	m.faults()
+	if m.Valid > 0 {
 		m.boards()
 	}
 	m.failovers()
 	m.about(trials)
 	return m.Page, nil
+}
+
+// chosen returns the trials of the chosen algorithms. It returns an error if the choice names an algorithm or
+// a column that no trial has.
+func (m *maker) chosen(trials []compare.Trial) (its []compare.Trial, err error) {
+	all := make([]*compare.Trial, len(trials))
+	there := make([]string, len(trials))
+	for i := range trials {
+		all[i], there[i] = &trials[i], trials[i].Algorithm
+	}
+	var names []string
+	for _, name := range m.Algorithms {
+		if row, err := m.known.Find(name); err == nil {
+			name = row.Name
+		}
+		if names = append(names, name); !slices.Contains(there, name) {
+			return nil, fmt.Errorf("--algo: the set has no trial of %s; it has %s", name,
+				strings.Join(uniqueOf(there), ", "))
+		}
+	}
+	if m.By == "nodes" {
+		return nil, errors.New("--by: the number of nodes is an x axis: name another column, such as latency")
+	} else if m.By != "" {
+		if err := compare.CheckColumns(m.known, []string{m.By}, all); err != nil {
+			return nil, fmt.Errorf("--by: %w", err)
+		}
+	}
+	return slices.DeleteFunc(trials, func(t compare.Trial) bool {
+		return names != nil && !slices.Contains(names, t.Algorithm)
+	}), nil
 }
 
 // add adds a section. If blocks is empty, it instead lists the title as left out, with lacks as the reason.
@@ -136,9 +186,16 @@ const widest = 500
 
 // figureBlock returns a block with a figure and its data. The names of its files begin with the word begin.
 func figureBlock[T any](m *maker, begin, caption string, p *draw.Picture, data []T) block {
+	b := pictureBlock(m, begin, caption, p, data)
+	b.Figure.Beside = true
+	return b
+}
+
+// pictureBlock does what figureBlock does, for data that the page or the set has elsewhere.
+func pictureBlock[T any](m *maker, begin, caption string, p *draw.Picture, data []T) block {
 	m.figures[begin]++
-	f := &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption, File: p.File(),
-		Wide: p.Width > widest, CSV: tableText(data)}
+	f := &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption, drawn: p,
+		Wide: p.Width > widest, csv: func() string { return tableText(data) }}
 	class := map[bool]string{true: "wide", false: "chart"}[f.Wide]
 	f.Inline = p.Inline(class, f.Name)
 	return block{Figure: f}
@@ -176,11 +233,15 @@ func (p *Page) Pictures() (names []string) {
 	return names
 }
 
-// Picture returns a picture of the page as SVG, and the data that it shows as CSV.
-func (p *Page) Picture(name string) (svg, data string, found bool) {
+// Picture returns a picture of the page as SVG, and the data that it shows as CSV. A name without its number
+// is that of the first such picture. The title, if not empty, stands above the picture.
+func (p *Page) Picture(name, title string) (svg, data string, found bool) {
 	for _, f := range p.figures() {
-		if f.Name == name {
-			return f.File, f.CSV, true
+		if f.Name == name || f.Name == name+"-1" {
+			if title != "" {
+				f.drawn.Entitle(title)
+			}
+			return f.drawn.File(), f.csv(), true
 		}
 	}
 	return "", "", false
@@ -336,6 +397,7 @@ type experiment struct {
 	setting *setting
 	trials  []compare.Trial
 	flawed  bool // the algorithm is known to be broken
+	family  string
 }
 
 // A setting is the settings that trials share, apart from the algorithm and the number of nodes.
@@ -369,6 +431,10 @@ func (m *maker) group(trials []compare.Trial) {
 			about = append(about, c)
 		}
 	}
+	if m.By != "" {
+		about = slices.DeleteFunc(append(names, about...), func(c string) bool { return c == m.By })
+		names = []string{m.By}
+	}
 	differ := differing(trials, names, about)
 	byKey, bySetting := map[string]*experiment{}, map[string]*setting{}
 	for i := range trials {
@@ -386,8 +452,8 @@ func (m *maker) group(trials []compare.Trial) {
 		key = fmt.Sprint(key, "\x00", t.Nodes, "\x00", strings.Join(textsOf(t, names), "\x00"))
 		e := byKey[key]
 		if e == nil {
-			e = &experiment{series: seriesOf(t, names, differ), nodes: t.Nodes, setting: s,
-				flawed: isFlawed(m.known, t.Algorithm)}
+			e = &experiment{series: m.seriesOf(t, names, differ), nodes: t.Nodes, setting: s,
+				flawed: isFlawed(m.known, t.Algorithm), family: familyOf(m.known, t.Algorithm)}
 			byKey[key] = e
 			s.all = append(s.all, e)
 		}
@@ -401,21 +467,38 @@ func (m *maker) group(trials []compare.Trial) {
 		}
 		m.all = append(m.all, s.all...)
 	}
+	m.look()
 }
 
 // shown are the columns that the table of experiments shows anyway.
 var shown = []string{"load", "hold", "latency", "plan", "faults"}
 
-// label names the settings by the columns in which they differ from similar settings, sorts their
-// experiments, and gives each series its look.
+// minor are columns that name a setting only if it has no other name, and ordinary the values that do not.
+var (
+	minor    = []string{"arrivals", "warmup_s", option.LimitColumn, option.DurationColumn, option.EntriesColumn}
+	ordinary = map[string]string{option.UnitsColumn: "1", option.ResourcesColumn: "1", "whole": "0"}
+)
+
+// label names the settings by the columns in which they differ from similar settings, and sorts their
+// experiments.
 func (m *maker) label(about []string) {
-	for i, column := range about {
+	columns := slices.Clone(about)
+	slices.SortStableFunc(columns, func(a, b string) int {
+		return slices.Index(minor, a) - slices.Index(minor, b) // minor columns come last
+	})
+	for _, column := range columns {
+		i, labels := slices.Index(about, column), map[*setting]string{}
+		for _, s := range m.settings {
+			labels[s] = s.label
+		}
 		for _, s := range m.settings {
 			differ := slices.ContainsFunc(m.settings, func(other *setting) bool {
-				return other.columns == s.columns && other.faulty == s.faulty && other.values[i] != s.values[i]
+				return other.columns == s.columns && other.faulty == s.faulty && other.values[i] != s.values[i] &&
+					(!slices.Contains(minor, column) || labels[other] == labels[s])
 			})
 			text := s.values[i]
-			if !differ || text == "" || text == "false" || column == "faults" && s.plan() != "" {
+			if !differ || text == cmp.Or(ordinary[column], "false") || text == "" ||
+				column == "faults" && s.plan() != "" {
 				continue
 			}
 			words := strings.ReplaceAll(column, "_", " ") + " " + text
@@ -428,22 +511,50 @@ func (m *maker) label(about []string) {
 			}
 		}
 	}
-	m.names = map[string]int{}
-	series := map[string][]string{} // by s.columns: the names of the series
 	for _, s := range m.settings {
 		slices.SortStableFunc(s.all, func(a, b *experiment) int {
 			return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.nodes, b.nodes))
 		})
-		for _, e := range s.all {
-			if !slices.Contains(series[s.columns], e.series) {
-				series[s.columns] = append(series[s.columns], e.series)
+	}
+}
+
+// families are the families of algorithms, of each kind, with the colors of their index.
+var families = [][]string{{"permission", "token", "quorum", "centralized", "registers"},
+	{"complete network", "ring", "majority", "eventual leader", "anonymous ring"}}
+
+// look gives each series its look: the color of its family, and a number in the family. Another family, such
+// as a service, has a color that no family of the set has, as long as there are any.
+func (m *maker) look() {
+	of := map[string][]string{} // by family: its series
+	for _, e := range m.all {
+		if m.By != "" {
+			e.family = e.series
+		}
+		of[e.family] = append(of[e.family], e.series)
+	}
+	colors, taken := map[string]int{}, map[int]bool{}
+	for _, known := range families {
+		for i, family := range known {
+			if of[family] != nil {
+				colors[family], taken[i] = i, true
 			}
 		}
 	}
-	for _, names := range series {
-		slices.Sort(names)
-		for i, name := range names {
-			m.names[name] = i
+	next := 0
+	m.looks = map[string]draw.Series{}
+	for _, family := range slices.Sorted(maps.Keys(of)) {
+		color, known := colors[family]
+		if !known {
+			for ; taken[next] && len(taken) < len(draw.Looks); next++ {
+			}
+			color, taken[next] = next, true
+			next++
+		}
+		for nth, series := range uniqueOf(of[family]) {
+			m.looks[series] = draw.Series{Name: series, Kind: draw.Kind{Name: family, Color: color}, Nth: nth}
+			if m.By != "" {
+				m.looks[series] = draw.Series{Name: series, Kind: draw.Kind{Color: color}, Nth: color}
+			}
 		}
 	}
 }
@@ -495,8 +606,11 @@ func differing(trials []compare.Trial, columns, about []string) map[string]map[s
 }
 
 // seriesOf names the series of a trial.
-func seriesOf(t *compare.Trial, columns []string, differ map[string]map[string]bool) string {
+func (m *maker) seriesOf(t *compare.Trial, columns []string, differ map[string]map[string]bool) string {
 	name := t.Algorithm
+	if m.By != "" {
+		return cmp.Or(t.Text(m.By), "no "+m.By)
+	}
 	for _, c := range columns {
 		if text := t.Text(c); text != "" && differ[t.Algorithm][c] {
 			name += ", " + strings.ReplaceAll(c, "_", " ") + " " + text
@@ -518,6 +632,14 @@ var kinds = map[nodes.Kind]string{nodes.MutualExclusion: entries, nodes.Election
 func isFlawed(known catalog.Table, algorithm string) bool {
 	row, err := known.Find(algorithm)
 	return err == nil && row.Flaw != nil
+}
+
+// familyOf returns the family of an algorithm. A service is a family of its own.
+func familyOf(known catalog.Table, algorithm string) string {
+	if row, err := known.Find(algorithm); err == nil {
+		return row.Family
+	}
+	return algorithm
 }
 
 // columnsOf returns what the runs of an algorithm count. An unknown algorithm is treated as one of mutual

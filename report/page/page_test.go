@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func fabricated(t *testing.T) *Page {
 	var line []results.IntervalRow
 	for i := range 30 {
 		line = append(line, results.IntervalRow{Trial: 1, OfInterval: measure.OfInterval{FromS: n(float64(i) / 10),
-			ToS: n(float64(i+1) / 10), Entries: n(float64(30 * (1 - i/10%2)))}})
+			ToS: n(float64(i+1) / 10), Entries: n(float64(30 * (1 - i/10%2))), WaitUSMax: n(float64(i))}})
 	}
 	store(t, set, "faulty", results.TableOf(results.RowsFile, []results.Row{faulty}),
 		results.FaultsTable([]results.FaultRow{fault}), results.TableOf(results.TimelineFile, line))
@@ -145,7 +146,7 @@ func made(t *testing.T, path string) *Page {
 	t.Helper()
 	name := filepath.Base(path)
 	p, err := Make(catalog.Table{}, results.OpenSet("", path), name,
-		Calls{Command: "orchestrator report " + name, Program: "orchestrator", Runs: name})
+		Calls{Command: "orchestrator report " + name, Program: "orchestrator", Runs: name}, Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,11 +237,10 @@ func TestTradeoff(t *testing.T) {
 	for _, words := range []string{"Messages per entry, heartbeats included, against synchronization " +
 		"delay, 8 nodes; on the frontier idle: central and suzuki-kasami; on the frontier saturated: token-ring; " +
 		"on both: no algorithm.",
-		"Not in the picture, idle, since no synchronization delay was measured: lamport.",
-		"Not in the picture, idle, since it has no run of this size: naive-broadcast; redis; " +
-			"token-ring-regenerating.",
-		"Not in the picture, saturated, since no messages between nodes are counted: redis.",
-		"Not in the picture, saturated, since it has no run of this size: suzuki-kasami."} {
+		"Not in the picture: Under the idle load, since it has no run of this size: naive-broadcast; redis; " +
+			"token-ring-regenerating. Under the idle load, since no synchronization delay was measured: lamport. " +
+			"Under the saturated load, since it has no run of this size: suzuki-kasami. Under the saturated load, " +
+			"since no messages between nodes are counted: redis."} {
 		if !strings.Contains(text, words) {
 			t.Errorf("the page does not say %s:\n%s", words, text)
 		}
@@ -318,7 +318,11 @@ func TestWrite(t *testing.T) {
 				!bytes.Contains(text, []byte("`"+again+"`")) {
 				t.Errorf("a page does not say that %s makes a picture again", again)
 			}
-			for _, name := range []string{b.Figure.Name + ".svg", b.Figure.Name + ".csv"} {
+			files := []string{b.Figure.Name + ".svg", b.Figure.Name + ".csv"}
+			if !b.Figure.Beside {
+				files = files[:1]
+			}
+			for _, name := range files {
 				info, err := os.Stat(filepath.Join(out, FiguresDir, name))
 				if err != nil || info.Size() < 40 {
 					t.Errorf("%s: %v", name, err)
@@ -337,11 +341,14 @@ func TestWriteAgain(t *testing.T) {
 	if err := p.Write(out); err != nil {
 		t.Fatal(err)
 	}
+	if files, _ := os.ReadDir(filepath.Join(out, FiguresDir)); len(files) <= p.Figures() {
+		t.Errorf("%d pictures have %d files", p.Figures(), len(files))
+	}
 	own := filepath.Join(out, FiguresDir, "own.csv")
 	if err := os.WriteFile(own, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p.Sections = p.Sections[:3]
+	p.Sections = p.Sections[:2]
 	if err := p.Write(out); err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +371,7 @@ func TestNothingValid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(set, "one", results.RowsFile), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Make(catalog.Table{}, results.OpenSet("", set), "bad", Calls{})
+	p, err := Make(catalog.Table{}, results.OpenSet("", set), "bad", Calls{}, Choice{})
 	if err != ErrNoTrials || len(p.Damaged) != 1 {
 		t.Errorf("%v, %v", err, p.Damaged)
 	}
@@ -396,15 +403,149 @@ func TestServicesWithDifferentOptionsAreDifferentSeries(t *testing.T) {
 		r.ServerBytesPerEntry = n(1234)
 		store(t, set, "m"+members, results.TableOf(results.RowsFile, []results.Row{r}))
 	}
-	s, err := Make(catalog.Table{}, results.OpenSet(filepath.Dir(set), "services"), "services", Calls{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := s.Markdown()
+	text := made(t, set).Markdown()
 	for _, series := range []string{"| nats-kv, members 1 |", "| nats-kv, members 3 |", "Bytes per entry",
 		"1234", "nats-kv (server 2.15.2, client unknown)"} {
 		if !strings.Contains(text, series) {
 			t.Errorf("the page has no %s:\n%s", series, text)
+		}
+	}
+}
+
+// svgOf returns the picture of a page with the given name.
+func svgOf(t *testing.T, p *Page, name string) string {
+	t.Helper()
+	svg, _, found := p.Picture(name, "")
+	if !found {
+		t.Fatalf("there is no %s in %v", name, p.Pictures())
+	}
+	return svg
+}
+
+// All series of a setting are in one picture, in the colors of their families; series of one family differ in
+// dashes and markers.
+func TestFamiliesHaveColors(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "families")
+	of := map[string][]string{"permission": {"ricart-agrawala", "lamport"},
+		"token": {"suzuki-kasami", "raymond"}, "quorum": {"maekawa", "grid-quorum"},
+		"centralized": {"central"}, "registers": {"bakery"},
+		"redis": {"redis"}, "etcd": {"etcd"}}
+	for _, algorithms := range of {
+		for _, algorithm := range algorithms {
+			store(t, set, algorithm, results.TableOf(results.RowsFile, []results.Row{
+				rowOf(algorithm, 4, 1, 100), rowOf(algorithm, 8, 1, 200)}))
+		}
+	}
+	svg := svgOf(t, made(t, set), "throughput")
+	looks, colors := map[string]bool{}, map[string]string{}
+	for family, algorithms := range of {
+		for _, algorithm := range algorithms {
+			curve := regexp.MustCompile(`<title>` + algorithm + `</title>\n<path d="[^"]*" fill="none" ` +
+				`(stroke="#\w+") stroke-width="1.6"( stroke-dasharray="[^"]*")?`).FindStringSubmatch(svg)
+			if curve == nil || looks[curve[1]+curve[2]] || colors[family] != "" && colors[family] != curve[1] {
+				t.Errorf("%s is drawn as %q; its family has %s", algorithm, curve, colors[family])
+				continue
+			}
+			looks[curve[1]+curve[2]], colors[family] = true, curve[1]
+			if !strings.Contains(svg, ">"+family+"</text>") {
+				t.Errorf("the legend lacks %s", family)
+			}
+		}
+	}
+	if different := map[string]bool{}; len(colors) == 7 {
+		for _, color := range colors {
+			different[color] = true
+		}
+		if len(different) != 7 {
+			t.Errorf("families share colors: %v", colors)
+		}
+	}
+}
+
+// A choice restricts what a page shows, makes series of another column, or axes logarithmic.
+func TestChoice(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "choice")
+	for i, algorithm := range []string{"central", "maekawa"} {
+		for j, hold := range []string{"1ms", "5ms"} {
+			var rows []results.Row
+			for _, nodes := range []int{4, 8} {
+				r := rowOf(algorithm, nodes, 1, float64(100+i*10+j*nodes))
+				r.Cells["hold"] = hold
+				rows = append(rows, r)
+			}
+			store(t, set, algorithm+hold, results.TableOf(results.RowsFile, rows))
+		}
+	}
+	choose := func(c Choice) (*Page, error) {
+		return Make(catalog.Table{}, results.OpenSet("", set), "choice", Calls{}, c)
+	}
+	for _, test := range []struct {
+		Choice
+		has, lacks string
+	}{
+		{Choice{}, ">central</text>", ">1ms</text>"},
+		{Choice{Algorithms: []string{"sanders"}}, ">maekawa</text>", ">central</text>"},
+		{Choice{By: "hold", Algorithms: []string{"central"}}, ">5ms</text>", ">central</text>"},
+		{Choice{Log: true}, ">100</text>", ">0</text>"},
+	} {
+		p, err := choose(test.Choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		svg := svgOf(t, p, "throughput-1")
+		if !strings.Contains(svg, test.has) || strings.Contains(svg, test.lacks) {
+			t.Errorf("%+v: the picture has no %s, or %s:\n%s", test.Choice, test.has, test.lacks, svg)
+		}
+	}
+	for want, c := range map[string]Choice{
+		"--algo: the set has no trial of lamport; it has central, maekawa": {Algorithms: []string{"lamport"}},
+		`--by: there is no column "holt"`:                                  {By: "holt"},
+		"--by: the number of nodes is an x axis":                           {By: "nodes"},
+	} {
+		if _, err := choose(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, not %s", c, err, want)
+		}
+	}
+}
+
+// A picture of a trial with faults has its entries, its waits and its faults, whatever its verdict is.
+func TestTimeline(t *testing.T) {
+	svg := svgOf(t, fabricated(t), "timeline")
+	for _, words := range []string{">1 cut 0,1/2-4</text>", ">entries per second</text>",
+		">longest wait of these entries (µs)</text>", ">fault in force</text>"} {
+		if !strings.Contains(svg, words) {
+			t.Errorf("the picture lacks %s:\n%s", words, svg)
+		}
+	}
+}
+
+// Percentiles are medians of columns of runs.csv: a page needs no more than the tables of a set.
+func TestPercentilesAreOfColumns(t *testing.T) {
+	_, data, _ := fabricated(t).Picture("percentiles", "")
+	for _, line := range []string{"suzuki-kasami,16,,,wait_us_p50,6,0,1992.",
+		"suzuki-kasami,16,,,wait_us_p999,6,0,9961."} {
+		if !strings.Contains(data, line) {
+			t.Errorf("the data lack %s:\n%s", line, data)
+		}
+	}
+}
+
+// A caption names only what tells settings apart: no defaults, and nothing that follows from another column.
+func TestCaptionsAreShort(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "captions")
+	for i, load := range []string{"saturated", "open"} {
+		r := rowOf("central", 4, 1, 100)
+		r.Cells["load"], r.Cells["warmup_limit_s"], r.Cells["units"] = load, n(float64(10*i)), n(1)
+		store(t, set, load, results.TableOf(results.RowsFile, []results.Row{r}))
+	}
+	r := rowOf("central", 4, 1, 100)
+	r.Cells["load"], r.Cells["warmup_limit_s"], r.Cells["units"] = "open", n(20), n(2)
+	store(t, set, "units", results.TableOf(results.RowsFile, []results.Row{r}))
+	text := made(t, set).Markdown()
+	for _, caption := range []string{"![Throughput (load saturated), 4", "![Throughput (load open), 4",
+		"![Throughput (units 2, load open), 4"} {
+		if !strings.Contains(text, caption) {
+			t.Errorf("no caption is %s:\n%s", caption, text)
 		}
 	}
 }

@@ -133,6 +133,7 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 		caption += " (" + rest + ")"
 	}
 	var rows []curveRow
+	var absent []string
 	fronts := map[string]int{} // by algorithm: on how many sides it is on the frontier
 	for _, s := range sides {
 		panel, missing := s.panel(in, settings)
@@ -146,10 +147,12 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 			all = append(all, sampled{experiment: e})
 		}
 		rows = slices.Concat(rows, rowsOf(delayCurve, all), rowsOf(allMessagesCurve, all))
-		chart.Panels = append(chart.Panels, panel)
+		if len(panel.Dots) > 0 {
+			chart.Panels = append(chart.Panels, panel)
+		}
 		for _, why := range slices.Sorted(maps.Keys(missing)) {
-			blocks = append(blocks, block{Text: fmt.Sprintf("Not in the picture, %s, since %s: %s.", s.load, why,
-				strings.Join(missing[why], "; "))})
+			absent = append(absent, fmt.Sprintf("Under the %s load, since %s: %s.", s.load, why,
+				strings.Join(missing[why], "; ")))
 		}
 	}
 	if len(sides) > 1 {
@@ -157,7 +160,11 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 		caption += "; on both: " + cmp.Or(english.List(slices.Sorted(maps.Keys(fronts))), "no algorithm")
 	}
 	chart.Title = caption
-	return append([]block{figureBlock(m, "tradeoff", caption, chart.Draw(), rows)}, blocks...)
+	blocks = []block{figureBlock(m, "tradeoff", caption, chart.Draw(), rows)}
+	if absent != nil {
+		blocks = append(blocks, block{Summary: "Not in the picture", Text: strings.Join(absent, " ")})
+	}
+	return blocks
 }
 
 // panel returns the marks of a side, and the names of the algorithms without a mark, by the reason. in is the

@@ -63,7 +63,7 @@ func (t *table) Class(column int, cell string) string {
 func (t *table) Headed() bool { return strings.Join(t.Head, "") != "" }
 
 // Style returns the colors of the page and of all pictures.
-func (p *Page) Style() template.CSS { return template.CSS(draw.Variables() + "\n" + draw.Dark()) }
+func (p *Page) Style() template.CSS { return template.CSS(draw.Variables() + "\n" + draw.Style()) }
 
 // Missing lists the titles of the sections that are left out.
 func (p *Page) Missing() string { return strings.Join(p.LeftOut, "; ") }
@@ -109,7 +109,11 @@ func (p *Page) Write(folder string) error {
 			if b.Figure == nil {
 				continue
 			}
-			for ending, text := range map[string]string{".svg": b.Figure.File, ".csv": b.Figure.CSV} {
+			files := map[string]string{".svg": b.Figure.drawn.File()}
+			if b.Figure.Beside {
+				files[".csv"] = b.Figure.csv()
+			}
+			for ending, text := range files {
 				if err := writeText(filepath.Join(below, b.Figure.Name+ending), text); err != nil {
 					return err
 				}
@@ -125,15 +129,15 @@ func (p *Page) Write(folder string) error {
 // removeStale removes the pictures and data of an earlier page in the same folder.
 func removeStale(folder string) {
 	before, _ := input.ReadFile(filepath.Join(folder, MarkdownFile), input.Limit)
-	for _, named := range dataOf().FindAllSubmatch(before, -1) {
+	for _, named := range pictureOf().FindAllSubmatch(before, -1) {
 		for _, ending := range []string{".svg", ".csv"} {
 			os.Remove(filepath.Join(folder, FiguresDir, string(named[1])+ending))
 		}
 	}
 }
 
-// dataOf matches the reference of a page to the data of a picture.
-var dataOf = pattern.Of(`\(` + FiguresDir + `/([a-z0-9-]+)\.csv\)`)
+// pictureOf matches the reference of a page to a picture.
+var pictureOf = pattern.Of(`\(` + FiguresDir + `/([a-z0-9-]+)\.svg\)`)
 
 func writeText(path, text string) error {
 	return results.WriteFile(path, func(w io.Writer) error {
@@ -156,13 +160,17 @@ func (p *Page) Markdown() string {
 		for _, block := range s.Blocks {
 			switch {
 			case block.Text != "":
-				fmt.Fprintf(&b, "\n%s\n", marked(block.Text))
+				fmt.Fprintf(&b, "\n%s\n", marked(strings.TrimPrefix(block.Summary+": "+block.Text, ": ")))
 			case block.Table != nil:
 				block.Table.markdown(&b)
 			case block.Figure != nil:
 				f := block.Figure
-				fmt.Fprintf(&b, "\n![%s](%s/%s.svg)\n\n%s. Data: [%s.csv](%[2]s/%[3]s.csv), made by `%[6]s`\n",
-					marked(f.Caption), FiguresDir, f.Name, marked(f.Caption), f.Name, p.Again(f))
+				fmt.Fprintf(&b, "\n![%s](%s/%s.svg)\n\n%[1]s. Made by `%[4]s`", marked(f.Caption), FiguresDir, f.Name,
+					p.Again(f))
+				if f.Beside {
+					fmt.Fprintf(&b, ", data: [%s.csv](%s/%[1]s.csv)", f.Name, FiguresDir)
+				}
+				b.WriteString("\n")
 			}
 		}
 	}
