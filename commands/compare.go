@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -59,6 +60,7 @@ type compareCall struct {
 	failAbove string
 	above     float64 // --fail-above as a share; negative: not given
 	json, csv bool
+	latex     bool
 }
 
 func compareCommand(k known) Command {
@@ -91,7 +93,8 @@ func (c *compareCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	addJSON(f, &c.json)
 	f.BoolVar(&c.csv, "csv", false, "print CSV instead, a line per figure and pair of groups")
-	forOneCall(cmd, "by", "against", "where", "metric", "unlike", "fail-above", "csv")
+	f.BoolVar(&c.latex, "latex", false, "print a table for LaTeX with booktabs instead")
+	forOneCall(cmd, "by", "against", "where", "metric", "unlike", "fail-above", "csv", "latex")
 	completeWith(cmd, "by", compare.Columns(c.Table))
 	completeWith(cmd, "metric", results.FigureColumns())
 }
@@ -104,6 +107,9 @@ func (c *compareCall) check(args []string) (err error) {
 	case len(args) == 2 && c.By+c.Against != "":
 		return errors.New("--by and --against are for the groups of one set, and two sets are given: leave out " +
 			"one set, or these flags")
+	case c.latex && (c.csv || c.json):
+		return fmt.Errorf("--latex and --%s ask for different outputs: leave out one of the two",
+			map[bool]string{true: "csv", false: "json"}[c.csv])
 	case len(args) > 2:
 		return fmt.Errorf("compare takes two runs or sets, not %d; put runs into one set to compare them --by run",
 			len(args))
@@ -210,6 +216,8 @@ func (c *compareCall) printComparison(a *app, args []string, made *compare.Compa
 		err = terminal.PrintJSON(a.stdout, documentOf(args, made))
 	case c.csv:
 		err = results.WriteTable(a.stdout, made.Lines)
+	case c.latex:
+		err = writeLatex(a.stdout, made)
 	default:
 		out = a.stdout
 		lines := bufio.NewWriter(out)
@@ -287,16 +295,64 @@ func printComparison(w io.Writer, args []string, made *compare.Comparison) {
 	for _, metric := range made.Unmeasured {
 		printWrapped(w, "", string(metric)+": no valid trial has measured it")
 	}
-	from := 0 // index of the first line of the current metric
-	for i, l := range made.Lines {
-		if i+1 == len(made.Lines) || made.Lines[i+1].Metric != l.Metric {
-			printMetric(w, made.Lines[from:i+1])
+	for title, rows := range metricsOf(made) {
+		fmt.Fprintf(w, "\n%s\n", title)
+		printRows(w, rows)
+	}
+	if len(made.Lines) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+// metricsOf iterates over the metrics of a comparison: the title and the rows of each.
+func metricsOf(made *compare.Comparison) iter.Seq2[string, []comparisonRow] {
+	return func(yield func(string, []comparisonRow) bool) {
+		from := 0 // index of the first line of the current metric
+		for i, l := range made.Lines {
+			if i+1 < len(made.Lines) && made.Lines[i+1].Metric == l.Metric {
+				continue
+			}
+			title := string(l.Metric)
+			if better := compare.BetterOf(l.Metric); better != "" {
+				title += ", " + better
+			}
+			if !yield(title, rowsOfMetric(made.Lines[from:i+1])) {
+				return
+			}
 			from = i + 1
 		}
 	}
-	if from > 0 {
-		fmt.Fprintln(w)
+}
+
+// latex escapes a text for LaTeX.
+var latex = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`,
+	"_", `\_`, "{", `\{`, "}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", "$<$",
+	">", "$>$", "µ", `$\mu$`)
+
+// writeLatex writes a comparison as a table for LaTeX, whose lines are of the package booktabs.
+func writeLatex(w io.Writer, made *compare.Comparison) error {
+	var b strings.Builder
+	b.WriteString("\\begin{tabular}{lrrl} % \\usepackage{booktabs}\n\\toprule\n" +
+		"Group & Median (95\\% interval) & Difference (95\\% interval) & \\\\\n")
+	for title, rows := range metricsOf(made) {
+		fmt.Fprintf(&b, "\\midrule\n\\multicolumn{4}{l}{%s} \\\\\n", latex.Replace(title))
+		for _, r := range rows {
+			if r.text != "" {
+				fmt.Fprintf(&b, "\\multicolumn{4}{l}{%s} \\\\\n", latex.Replace(strings.TrimSpace(r.first+r.text)))
+				continue
+			}
+			cells := []string{r.name, r.median, r.difference, r.rest}
+			for i := range cells {
+				if cells[i] = latex.Replace(cells[i]); i == 1 || i == 2 {
+					cells[i] = strings.ReplaceAll(cells[i], "-", "$-$")
+				}
+			}
+			fmt.Fprintf(&b, "%s \\\\\n", strings.Join(cells, " & "))
+		}
 	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // trialsOf describes how many trials a group has, by verdict.
@@ -323,9 +379,8 @@ type comparisonRow struct {
 	first, text                    string // if it is a text: the text, and the label before its first line
 }
 
-// printMetric prints the lines of one metric: a row for each baseline and each group.
-func printMetric(w io.Writer, lines []compare.Line) {
-	var rows []comparisonRow
+// rowsOfMetric returns the rows of one metric: a row for each baseline and each group.
+func rowsOfMetric(lines []compare.Line) (rows []comparisonRow) {
 	baseline, where := "", ""
 	for i := range lines {
 		l, u := &lines[i], unitOf(&lines[i])
@@ -357,13 +412,7 @@ func printMetric(w io.Writer, lines []compare.Line) {
 			rows = append(rows, comparisonRow{first: "    ~ ", text: l.Reason})
 		}
 	}
-	metric := lines[0].Metric
-	title := string(metric)
-	if better := compare.BetterOf(metric); better != "" {
-		title += ", " + better
-	}
-	fmt.Fprintf(w, "\n%s\n", title)
-	printRows(w, rows)
+	return rows
 }
 
 // printRows prints the rows of a metric. Names have lines of their own if they do not fit.

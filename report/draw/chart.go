@@ -371,9 +371,7 @@ func (b *Bars) Draw() *Picture {
 		}
 		p.Text(end+5, y+14, Number(bar.Value))
 	}
-	if keys := p.kinds(kinds); len(keys) > 0 {
-		p.Height = p.Legend(4, p.Height, keys) + 4
-	}
+	p.Height = p.Legend(4, p.Height, p.kinds(kinds))
 	return p
 }
 

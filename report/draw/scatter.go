@@ -59,7 +59,7 @@ func (p *Panel) Frontier() (names []string) {
 
 // Draw draws the chart, which must have a dot.
 func (s *Scatter) Draw() *Picture {
-	const wide, high, top = 490.0, 400.0, 40.0
+	const wide, high, top = 410.0, 380.0, 40.0
 	p := &Picture{Width: wide * float64(len(s.Panels)), Title: s.Title,
 		Description: fmt.Sprintf("%s against %s.", s.Y.Label, s.X.Label)}
 	x, y := s.X, s.Y

@@ -115,6 +115,9 @@ const keySample = 24.0
 
 // Legend writes keys side by side, wrapped into lines, and returns the y at which they end.
 func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
+	if len(keys) == 0 {
+		return top
+	}
 	x, y := left, top+Row/2
 	for _, k := range keys {
 		wide := keySample + 5 + wider*TextWidth(k.text, TextSize)

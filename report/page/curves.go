@@ -433,7 +433,7 @@ var quantiles = []struct {
 	at     float64
 	label  string
 }{{results.WaitUSP50, 0.301, "50%"}, {results.WaitUSP90, 1, "90%"}, {results.WaitUSP99, 2, "99%"},
-	{results.WaitUSP999, 3, "99.9%"}, {results.WaitUSMax, 4, "all"}}
+	{results.WaitUSP999, 3, "99.9%"}, {results.WaitUSMax, 4, "100%"}}
 
 // nines draws the waits of some experiments on a scale of nines: the medians of their trials.
 func (m *maker) nines(caption string, its []*experiment) []block {
