@@ -130,10 +130,11 @@ func (p *Picture) File() string {
 }
 
 // Inline returns the picture as an element of an HTML page that has the style sheet [Style]. class is the
-// class of the element; prefix makes its ids different from those of other pictures of the page.
+// class of the element; prefix makes its ids different from those of other pictures of the page. It is at most
+// half as large again as the file, so that its texts are as large as those of the page.
 func (p *Picture) Inline(class, prefix string) string {
 	return strings.NewReplacer(` id="hatch-`, ` id="`+prefix+"-hatch-", "url(#hatch-", "url(#"+prefix+"-hatch-").
-		Replace(p.svg(`class="`+class+`"`, ""))
+		Replace(p.svg(fmt.Sprintf(`class="%s" style="max-width:%.0fpx"`, class, 1.5*p.Width), ""))
 }
 
 func (p *Picture) svg(attrs, style string) string {

@@ -142,15 +142,19 @@ func (p *Picture) panel(dots []Dot, x, y Axis) (nameless []string) {
 		return cmp.Compare(ranks[a[0].front], ranks[b[0].front])
 	})
 	for _, those := range together {
-		if atX, atY := place(those[0]); !p.callOut(those, atX, atY, lines) {
-			for _, d := range those {
-				nameless = append(nameless, d.Name)
-			}
+		var names []string
+		for _, d := range those {
+			names = append(names, d.Name)
 		}
-	}
-	for _, d := range slices.Backward(dots) {
-		dotX, dotY := place(d)
-		p.dot(d, dotX, dotY, fmt.Sprintf("%s: %s, %s", d.Name, Number(d.X.At), Number(d.Y.At)))
+		p.lit(strings.Join(names, ", "), func() {
+			if atX, atY := place(those[0]); !p.callOut(those, atX, atY, lines) {
+				nameless = append(nameless, names...)
+			}
+			for _, d := range slices.Backward(those) {
+				dotX, dotY := place(d)
+				p.dot(d, dotX, dotY, fmt.Sprintf("%s: %s, %s", d.Name, Number(d.X.At), Number(d.Y.At)))
+			}
+		})
 	}
 	return nameless
 }
