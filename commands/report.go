@@ -74,7 +74,7 @@ func (c *reportCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.picture, "picture", "", "make only the picture of this `name`, as in throughput-1")
 	f.StringSliceVar(&c.Algorithms, "algo", nil, "draw only these `algorithms`")
 	f.StringVar(&c.By, "by", "", "draw a series for each value of this `column`, such as latency")
-	f.BoolVar(&c.Log, "log", false, "draw a logarithmic y axis, without zeros")
+	f.BoolVar(&c.Log, "log", false, "draw curves on a logarithmic y axis, without zeros")
 	f.StringVar(&c.title, "title", "", "write this `text` above the picture")
 	forOneCall(cmd, "out", "picture", "algo", "by", "log", "title")
 	completeWith(cmd, "by", compare.Columns(c.Table))

@@ -4,7 +4,8 @@
 //
 // A picture is static and holds no script. It is well-formed XML whatever its texts contain, and equal input
 // gives equal bytes. Colors are attributes, which every program supports; on screens in dark mode a style
-// sheet replaces them, while prints keep light colors. Series differ in color, dashes and marker.
+// sheet replaces them, while prints keep light colors. Kinds of series differ in color, and series of a kind
+// in dashes and marker; a name stands at the end of each.
 package draw
 
 import (
@@ -130,8 +131,8 @@ func (p *Picture) File() string {
 }
 
 // Inline returns the picture as an element of an HTML page that has the style sheet [Style]. class is the
-// class of the element; prefix makes its ids different from those of other pictures of the page. It is at most
-// half as large again as the file, so that its texts are as large as those of the page.
+// class of the element; prefix makes its ids different from those of other pictures of the page. On a wide
+// screen it is larger than the file by half, so that its texts are as large as those of the page.
 func (p *Picture) Inline(class, prefix string) string {
 	return strings.NewReplacer(` id="hatch-`, ` id="`+prefix+"-hatch-", "url(#hatch-", "url(#"+prefix+"-hatch-").
 		Replace(p.svg(fmt.Sprintf(`class="%s" style="max-width:%.0fpx"`, class, 1.5*p.Width), ""))

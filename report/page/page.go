@@ -527,10 +527,11 @@ var families = [][]string{{"permission", "token", "quorum", "centralized", "regi
 func (m *maker) look() {
 	of := map[string][]string{} // by family: its series
 	for _, e := range m.all {
+		family := e.family
 		if m.By != "" {
-			e.family = e.series
+			family = e.series
 		}
-		of[e.family] = append(of[e.family], e.series)
+		of[family] = append(of[family], e.series)
 	}
 	colors, taken := map[string]int{}, map[int]bool{}
 	for _, known := range families {
@@ -551,10 +552,11 @@ func (m *maker) look() {
 			next++
 		}
 		for nth, series := range uniqueOf(of[family]) {
-			m.looks[series] = draw.Series{Name: series, Kind: draw.Kind{Name: family, Color: color}, Nth: nth}
-			if m.By != "" {
-				m.looks[series] = draw.Series{Name: series, Kind: draw.Kind{Color: color}, Nth: color}
+			s := draw.Series{Name: series, Kind: draw.Kind{Name: family, Color: color}, Nth: nth}
+			if m.By != "" { // each series has its own color, dashes and marker, and no family
+				s.Kind.Name, s.Nth = "", color
 			}
+			m.looks[series] = s
 		}
 	}
 }
