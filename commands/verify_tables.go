@@ -270,7 +270,7 @@ func (t *tablesAudit) pages() error {
 func (k known) writePage(set *results.Set, dir string) (*setpage.Page, error) {
 	name := publish.NameOf(set)
 	p, err := setpage.Make(k.Table, set, name, setpage.Calls{Program: runs.Program, Runs: name,
-		Command: runs.Program + " report " + terminal.ShellQuoted(name)})
+		Command: runs.Program + " report " + terminal.ShellQuoted(name)}, setpage.Choice{})
 	if err != nil {
 		return nil, err
 	}
