@@ -272,7 +272,7 @@ additions: ## have one copy of the tree take one more algorithm, fault, check, f
 
 .PHONY: mutants
 mutants: ## have checks and tests look for what is wrong with algorithms, or the testbed, after one change
-	@cd algorithms/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
+	@cd algorithms/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfAlgorithms$$'
 	@cd algorithms/election && SOAK=1 go test -count=1 -timeout 1h -run 'Mutant'
 	@cd algorithms/detector && go test -count=1 -run 'Mutant'
 	@cd bench && SOAK=1 go test -count=1 -run '^TestMutantsOfTheTestbed$$'

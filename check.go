@@ -21,16 +21,18 @@ const (
 	checkedSeed   = 1
 )
 
-// Check returns an error if an algorithm does not keep what its row promises: if the row lacks a field, if
-// some order of events in a cluster of 1 to 3 nodes breaks exclusion or leaves a client waiting for ever,
-// also with a lost or doubled message or a crash, or if one of 120 runs on virtual time under random faults
-// breaks a promise. A failure outside the model of the row, by its Safe and Live, is not an error. A panic is
-// always an error: a machine has to ignore a second copy of a message, and a late grant. The error has the
-// steps that lead to the failure, and of a run its plan, shrunk, with the command that repeats it.
+// Check returns an error if an algorithm does not keep what its algorithm promises: if the algorithm lacks a
+// field, if some order of events in a cluster of 1 to 3 nodes breaks exclusion or leaves a client waiting for
+// ever, also with a lost or doubled message or a crash, or if one of 120 runs on virtual time under random
+// faults breaks a promise. A failure outside the model of the algorithm, by its Safe and Live, is not an
+// error. A panic is always an error: a machine has to ignore a second copy of a message, and a late grant.
+// The error has the steps that lead to the failure, and of a run its plan, shrunk, with the command that
+// repeats it.
 //
 // Explorations end after 131,072 states, so nil does not mean that all orders were tried: the result of
-// [Explore] says whether they were. The same row always gives the same result. Check takes some seconds.
-func Check(r *Row) error {
+// [Explore] says whether they were. The same algorithm always gives the same result. Check takes some
+// seconds.
+func Check(r *Algorithm) error {
 	table, err := tableOf(r)
 	switch {
 	case err != nil:
@@ -53,8 +55,9 @@ func Check(r *Row) error {
 		return fmt.Errorf("%s does not run with 1 to 3 nodes, so that nothing was checked", r.Name)
 	}
 	sound := *r
-	sound.Flaw = nil // a failure counts even if the row declares it as its flaw
-	c := study.Campaign{Experiment: study.Experiment{Rows: []*Row{&sound}, Known: table, Seed: checkedSeed},
+	sound.Flaw = nil // a failure counts even if the algorithm declares it as its flaw
+	c := study.Campaign{Experiment: study.Experiment{Algorithms: []*Algorithm{&sound}, Known: table,
+		Seed: checkedSeed},
 		Simulated: checkedPlans}
 	runs, err := c.Run(context.Background())
 	if err != nil {
@@ -88,7 +91,7 @@ func told(j *bench.Job, wrong error) error {
 }
 
 // checkOrders explores a cluster.
-func checkOrders(r *Row, c nodes.Config) error {
+func checkOrders(r *Algorithm, c nodes.Config) error {
 	for _, x := range explore.Usual(r, c) {
 		x.States = checkedStates
 		found, err := explore.Run(x)

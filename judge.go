@@ -10,15 +10,15 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
 // A Recorded has the facts about a run that its history lacks.
 type Recorded struct {
-	Row    *Row         // row of the algorithm: its promises, and their assumptions
-	Config nodes.Config // configuration of the run: at least N must be set
+	Algorithm *Algorithm   // algorithm of the algorithm: its promises, and their assumptions
+	Config    nodes.Config // configuration of the run: at least N must be set
 	// StampError bounds the error of comparing the times of two events, of any nodes. Only overlaps that are
 	// longer are found; shorter ones make the verdict inconclusive. It is 0 on virtual time: then events of
 	// equal times happened in the order of their lines.
@@ -35,10 +35,11 @@ type Recorded struct {
 //
 // The error names the line that cannot be read. A broken promise is not an error, but a violated [Verdict].
 func Judge(from io.Reader, of Recorded) (*Verdict, error) {
-	if of.Row == nil {
+	if of.Algorithm == nil {
 		return nil, errors.New("a history without a row: set Row")
 	}
-	stack, err := row.Assemble(row.Instance{Row: of.Row, Config: of.Row.Explicit(of.Config)})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: of.Algorithm,
+		Config: of.Algorithm.Explicit(of.Config)})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 // settingOf returns the setting of a run that was recorded elsewhere. has tells which columns all its events
 // have. settingOf fills in columns that are missing: without an account, entries count as reading 0, and
 // exits as writing 1; without due_ns, a request was due when it was made; without entry, all numbers are 0.
-func settingOf(of Recorded, stack *row.Stack, events []history.Event,
+func settingOf(of Recorded, stack *algorithm.Stack, events []history.Event,
 	has map[results.Cell]bool) check.Setting {
 	s := check.SettingOf(stack)
 	if s.Real = !of.Virtual; s.Real {
@@ -86,7 +87,7 @@ func settingOf(of Recorded, stack *row.Stack, events []history.Event,
 	if slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Suspected }) {
 		s.Detects, s.Unheard = true, false
 	}
-	s.Promise.Chance = of.Row.Exclusion().Chance
+	s.Promise.Chance = of.Algorithm.Exclusion().Chance
 	lacks := func(column string, kinds ...history.Kind) bool {
 		return slices.ContainsFunc(events, func(e history.Event) bool {
 			return slices.Contains(kinds, e.Kind) && !has[results.Cell{Kind: e.Kind, Column: column}]

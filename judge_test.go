@@ -43,7 +43,7 @@ func passing() string {
 	return text + line(400*ms, 1, "entered", `,"entry":1`) + line(401*ms, 1, "exited", `,"entry":1`)
 }
 
-func rowOf(t *testing.T, name string) *turnstile.Row {
+func algorithmOf(t *testing.T, name string) *turnstile.Algorithm {
 	t.Helper()
 	r, err := (catalog.Table{}).Find(name)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestJudgeDoesNotGuess(t *testing.T) {
 				line(1100*ms, 1, "suspected", `,"suspect":0`)+line(1100*ms, 2, "suspected", `,"suspect":0`)+
 				elects(2000*ms, 1, 1, 2), 100_000*ms), "leaders", "violated: two leaders"},
 	} {
-		test.of.Row = rowOf(t, test.row)
+		test.of.Algorithm = algorithmOf(t, test.row)
 		v, err := turnstile.Judge(strings.NewReader(test.text), test.of)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -127,7 +127,8 @@ func TestJudgesHistoriesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, one := range all {
-		of := turnstile.Recorded{Row: rowOf(t, one.Row), Config: nodes.Config{N: one.N}, StampError: one.StampError}
+		of := turnstile.Recorded{Algorithm: algorithmOf(t, one.Row), Config: nodes.Config{N: one.N},
+			StampError: one.StampError}
 		v, err := turnstile.Judge(strings.NewReader(one.History), of)
 		line, refused := strings.CutPrefix(one.Right, "an error that names ")
 		switch right, _, _ := strings.Cut(strings.Split(one.Right, ":")[0], ","); {

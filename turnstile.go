@@ -1,8 +1,8 @@
 // Package turnstile is the entry point of Turnstile, a benchmark and fault-injection testbed for distributed
 // mutual exclusion and leader election. It has what a program needs to test an algorithm of its own.
 //
-// An algorithm is a machine of package [turnstile/nodes], and a [Row] says what it promises. A program with
-// such a row
+// An algorithm is a machine of package [turnstile/nodes], and a [Algorithm] says what it promises. A program
+// with such an algorithm
 //
 //   - simulates it on virtual time, under faults ([Simulate]),
 //   - explores every order of events in a small cluster ([Explore]),
@@ -34,16 +34,16 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
-// A Row is an algorithm: how its machines are made, and what it promises. A row of your own needs Name, New,
-// Messages, Safe and Live, the field of its Kind (Mutex, Elector or Detector), and Timers, if its machines
-// set any.
-type Row = row.Row
+// An Algorithm is an algorithm: how its machines are made, and what it promises. An algorithm of your own
+// needs Name, New, Messages, Safe and Live, the field of its Kind (Mutex, Elector or Detector), and Timers,
+// if its machines set any.
+type Algorithm = algorithm.Algorithm
 
 // A Verdict is the judgement whether a run kept the promises of its algorithm (valid, violated or
 // inconclusive), with the reason.
@@ -61,8 +61,8 @@ const badUsage = 64
 // Main is the main function of a program that has algorithms of its own besides those of Turnstile. It does
 // the work of the program orchestrator, and of the node programs that this orchestrator starts. It does not
 // return.
-func Main(rows ...*Row) {
-	table, err := catalog.With(rows...)
+func Main(algos ...*Algorithm) {
+	table, err := catalog.With(algos...)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n", err)
 		os.Exit(badUsage)
@@ -77,10 +77,10 @@ func Main(rows ...*Row) {
 // A Run is a run on virtual time. A zero field means the default of the command line, unless its
 // comment says otherwise.
 type Run struct {
-	Row     *Row
-	N       int               // number of clients; 0: 5
-	Options map[string]string // options of the algorithm, by name
-	Beside  []*Row            // other rows of your own, which Elect and Detector may name
+	Algorithm *Algorithm
+	N         int               // number of clients; 0: 5
+	Options   map[string]string // options of the algorithm, by name
+	Beside    []*Algorithm      // other algorithms of your own, which Elect and Detector may name
 
 	Elect    string // the election scheme that runs beside the algorithm, as in "bully:answer=50ms"
 	Detector string // the failure detector that runs beside the algorithm, as in "heartbeat"
@@ -108,10 +108,10 @@ type Simulated struct {
 // Simulate makes a run on virtual time and judges it. It returns an error if the run is not possible, or if a
 // handler panics or does not return. A broken promise is not an error, but a violated [Verdict].
 func Simulate(ctx context.Context, r Run) (*Simulated, error) {
-	if r.Row == nil {
+	if r.Algorithm == nil {
 		return nil, errors.New("a run without a row: set Row")
 	}
-	table, err := tableOf(append(slices.Clip(r.Beside), r.Row)...)
+	table, err := tableOf(append(slices.Clip(r.Beside), r.Algorithm)...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := bench.Resolve(table, *o, r.Row, true)
+	job, err := bench.Resolve(table, *o, r.Algorithm, true)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +140,11 @@ func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 	return s, nil
 }
 
-// tableOf returns the rows of Turnstile together with the given rows, which may be among them.
-func tableOf(rows ...*Row) (catalog.Table, error) {
+// tableOf returns the algorithms of Turnstile together with the given algorithms, which may be among them.
+func tableOf(algos ...*Algorithm) (catalog.Table, error) {
 	t := catalog.Table{}
-	theirs := append(t.Rows(), t.Detectors()...)
-	return catalog.With(slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool {
+	theirs := append(t.Algorithms(), t.Detectors()...)
+	return catalog.With(slices.DeleteFunc(slices.Clone(algos), func(r *Algorithm) bool {
 		return slices.Contains(theirs, r)
 	})...)
 }
@@ -152,7 +152,7 @@ func tableOf(rows ...*Row) (catalog.Table, error) {
 // options returns the options of the run.
 func (r *Run) options() (*option.Run, error) {
 	o := option.Defaults()
-	o.Algorithm, o.Latency = r.Row.Name, chance.Constant(time.Millisecond)
+	o.Algorithm, o.Latency = r.Algorithm.Name, chance.Constant(time.Millisecond)
 	o.Config = nodes.Config{N: r.N, Options: maps.Clone(r.Options), Elect: r.Elect}
 	o.Detector, o.Entries, o.Workload.Rate = r.Detector, r.Entries, r.Rate
 	if r.N == 0 {
@@ -166,7 +166,7 @@ func (r *Run) options() (*option.Run, error) {
 	}
 	var err error
 	switch {
-	case check.ProblemOf(r.Row).Leads:
+	case check.ProblemOf(r.Algorithm).Leads:
 		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 		o.Warmup, o.WarmupLimit = 0, 0
 	case r.Load != "":

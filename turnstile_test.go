@@ -17,7 +17,7 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // greedy is an algorithm that is wrong: a node asks all others, and enters once one of them has agreed.
@@ -44,14 +44,14 @@ func (g *greedy) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-var greedyRow = turnstile.Row{
+var greedyAlgorithm = turnstile.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "greedy",
 		New:      func(nodes.Config) nodes.Machine { return &greedy{} },
 		Messages: []nodes.MessageKind{{Zero: ask{}}, {Zero: agree{}, Permit: true}},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
-	Mutex: &row.Exclusion{},
+	Mutex: &algorithm.Exclusion{},
 }
 
 func ExampleSimulate() {
@@ -59,7 +59,7 @@ func ExampleSimulate() {
 	if err != nil {
 		panic(err)
 	}
-	run, err := turnstile.Simulate(context.Background(), turnstile.Run{Row: ricart, N: 32, Entries: 1000})
+	run, err := turnstile.Simulate(context.Background(), turnstile.Run{Algorithm: ricart, N: 32, Entries: 1000})
 	if err != nil {
 		panic(err)
 	}
@@ -71,7 +71,7 @@ func ExampleSimulate() {
 }
 
 func ExampleExplore() {
-	found, err := turnstile.Explore(turnstile.Exploration{Spec: &greedyRow, Config: nodes.Config{N: 2},
+	found, err := turnstile.Explore(turnstile.Exploration{Spec: &greedyAlgorithm, Config: nodes.Config{N: 2},
 		Entries: 1})
 	if err != nil {
 		panic(err)
@@ -100,7 +100,7 @@ func ExampleJudge() {
 {"at_ns":4000,"node":0,"event":"exited","entry":1}
 {"at_ns":5000,"node":1,"event":"exited","entry":1}
 `
-	v, err := turnstile.Judge(strings.NewReader(history), turnstile.Recorded{Row: &greedyRow,
+	v, err := turnstile.Judge(strings.NewReader(history), turnstile.Recorded{Algorithm: &greedyAlgorithm,
 		Config: nodes.Config{N: 2}})
 	if err != nil {
 		panic(err)
@@ -111,7 +111,7 @@ func ExampleJudge() {
 }
 
 func ExampleCheck() {
-	err := turnstile.Check(&greedyRow)
+	err := turnstile.Check(&greedyAlgorithm)
 	fmt.Println(strings.Split(err.Error(), "\n")[0])
 	// Output:
 	// greedy, 1 node: deadlock: nothing is left to happen, and node 0 waits
@@ -121,7 +121,7 @@ func ExampleCheck() {
 // broken.
 func TestCheckTellsSoundFromBroken(t *testing.T) {
 	rare := []string{"raft-forgetful"} // two nodes have to vote, crash, and vote again in one term
-	for _, r := range soak.Few(catalog.Table{}.Rows()) {
+	for _, r := range soak.Few(catalog.Table{}.Algorithms()) {
 		if slices.Contains(rare, r.Name) {
 			continue
 		}
@@ -137,19 +137,19 @@ func TestCheckTellsSoundFromBroken(t *testing.T) {
 	}
 }
 
-// A row that lacks what a run needs, or has the name of another, is refused, with what would be right.
-func TestRowsAreRefused(t *testing.T) {
-	for says, spoil := range map[string]func(r *turnstile.Row){
-		`the row "greedy" lacks New: `:                      func(r *turnstile.Row) { r.New = nil },
-		`the row "greedy" lacks Mutex: `:                    func(r *turnstile.Row) { r.Mutex = nil },
-		`the row "greedy" lacks Live: `:                     func(r *turnstile.Row) { r.Live = 0 },
-		`the row "" lacks Name: `:                           func(r *turnstile.Row) { r.Name = "" },
-		`the row raymond has the name "raymond", which the`: func(r *turnstile.Row) { r.Name = "raymond" },
-		`the row greedy has the name "RA", which the row ric`: func(r *turnstile.Row) {
+// An algorithm that lacks what a run needs, or has the name of another, is refused, with what would be right.
+func TestAlgorithmsAreRefused(t *testing.T) {
+	for says, spoil := range map[string]func(r *turnstile.Algorithm){
+		`the row "greedy" lacks New: `:                      func(r *turnstile.Algorithm) { r.New = nil },
+		`the row "greedy" lacks Mutex: `:                    func(r *turnstile.Algorithm) { r.Mutex = nil },
+		`the row "greedy" lacks Live: `:                     func(r *turnstile.Algorithm) { r.Live = 0 },
+		`the row "" lacks Name: `:                           func(r *turnstile.Algorithm) { r.Name = "" },
+		`the row raymond has the name "raymond", which the`: func(r *turnstile.Algorithm) { r.Name = "raymond" },
+		`the row greedy has the name "RA", which the row ric`: func(r *turnstile.Algorithm) {
 			r.Aliases = []string{"RA"}
 		},
 	} {
-		r := greedyRow
+		r := greedyAlgorithm
 		spoil(&r)
 		if err := turnstile.Check(&r); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)
@@ -225,7 +225,7 @@ func TestCheckOfPanics(t *testing.T) {
 		`panicked after .*: twice(?s:.*)\n# Shrunk from \d+ faults? to 1 by(?s:.*)\n  - duplicate: `: picky,
 		`in its own node never end`: babbles,
 	} {
-		r := greedyRow
+		r := greedyAlgorithm
 		r.New, r.Circulates, r.Safe = makes, true, nodes.NoDuplication
 		r.Messages = append(slices.Clone(r.Messages), nodes.MessageKind{Zero: turn{}, Token: true})
 		if err := turnstile.Check(&r); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
@@ -238,11 +238,11 @@ func TestCheckOfPanics(t *testing.T) {
 func TestRunsAreRefused(t *testing.T) {
 	for says, run := range map[string]turnstile.Run{
 		"a run without a row: set Row":      {},
-		`there is no load "fast"`:           {Row: &greedyRow, Load: "fast"},
-		"Latency: ":                         {Row: &greedyRow, Latency: "long"},
-		`the fault "kill"`:                  {Row: &greedyRow, Faults: []string{"kill"}},
-		"-1 nodes: it takes at least one":   {Row: &greedyRow, N: -1},
-		"elect: greedy follows no leader: ": {Row: &greedyRow, Elect: "bully"},
+		`there is no load "fast"`:           {Algorithm: &greedyAlgorithm, Load: "fast"},
+		"Latency: ":                         {Algorithm: &greedyAlgorithm, Latency: "long"},
+		`the fault "kill"`:                  {Algorithm: &greedyAlgorithm, Faults: []string{"kill"}},
+		"-1 nodes: it takes at least one":   {Algorithm: &greedyAlgorithm, N: -1},
+		"elect: greedy follows no leader: ": {Algorithm: &greedyAlgorithm, Elect: "bully"},
 	} {
 		if _, err := turnstile.Simulate(t.Context(), run); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)
@@ -252,7 +252,7 @@ func TestRunsAreRefused(t *testing.T) {
 
 // A history that cannot be read is refused, with the line.
 func TestHistoriesAreRefused(t *testing.T) {
-	of := turnstile.Recorded{Row: &greedyRow, Config: nodes.Config{N: 2}}
+	of := turnstile.Recorded{Algorithm: &greedyAlgorithm, Config: nodes.Config{N: 2}}
 	const first = `{"at_ns":2,"node":0,"event":"entered"}`
 	for _, test := range []struct{ text, says string }{
 		{"", "a history without events cannot be judged"},
@@ -384,7 +384,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 
 // A history without marks is valid if every request was served, and is refused if a node is unknown.
 func TestHistoriesOfOthers(t *testing.T) {
-	of := turnstile.Recorded{Row: &greedyRow, Config: nodes.Config{N: 2}}
+	of := turnstile.Recorded{Algorithm: &greedyAlgorithm, Config: nodes.Config{N: 2}}
 	line := func(at, node int, event string) string {
 		return fmt.Sprintf("{\"at_ns\":%d,\"node\":%d,\"event\":%q,\"entry\":1}\n", at*1000, node, event)
 	}

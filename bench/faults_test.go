@@ -13,9 +13,9 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
 
@@ -52,7 +52,7 @@ func (s *stage) Record(e port.FaultEvent) error {
 }
 
 // carriedFaults carries out faults on a stage for a minute, and returns the events of faults.
-func carriedFaults(t *testing.T, _ Options, spec *row.Row, faults []chaos.Fault) []history.Event {
+func carriedFaults(t *testing.T, _ Options, spec *algorithm.Algorithm, faults []chaos.Fault) []history.Event {
 	t.Helper()
 	d, err := chaos.NewDriver(faults, chaos.NewSharedState(5), 5, spec.CodecIn(nodes.Config{N: 5}))
 	s := &stage{now: 1}
@@ -87,7 +87,7 @@ func (l *faultLog) Close([]*history.NodeLog) {}
 func agreement(t *testing.T, faults []chaos.Fault, events []history.Event) check.Finding {
 	t.Helper()
 	const live = nodes.Timing | nodes.NoPause | nodes.ServerMajority // assumptions that hold again after faults
-	s := check.Setting{Problem: check.Election, Config: nodes.Config{N: 5}, Leads: &row.Leadership{},
+	s := check.Setting{Problem: check.Election, Config: nodes.Config{N: 5}, Leads: &algorithm.Leadership{},
 		Grace: time.Second, Live: live, Faults: CheckedFaults(faults)}
 	sections := check.Sections(history.Header{Nodes: 5}, s)
 	f := check.New(sections, s)
@@ -175,7 +175,7 @@ func TestEveryEffectHasAnEnd(t *testing.T) {
 }
 
 // simulatedFaults makes a simulated run, and returns the events of faults.
-func simulatedFaults(t *testing.T, o Options, spec *row.Row, _ []chaos.Fault) []history.Event {
+func simulatedFaults(t *testing.T, o Options, spec *algorithm.Algorithm, _ []chaos.Fault) []history.Event {
 	t.Helper()
 	var l faultLog
 	if _, err := sim.Run(*simulated(t, o, spec), &l); err != nil {

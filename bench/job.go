@@ -14,8 +14,8 @@ import (
 	"turnstile/chaos/place"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -23,12 +23,12 @@ import (
 // texts are parsed once, when the job is made.
 type Job struct {
 	Options
-	Spec      *row.Row       // the algorithm
-	Problem   *check.Problem // the problem that the algorithm solves
-	Stack     *row.Stack     // the machines of every node; nil: the options are invalid
-	Simulated bool           // the run is simulated; otherwise real processes make it
+	Spec      *algorithm.Algorithm // the algorithm
+	Problem   *check.Problem       // the problem that the algorithm solves
+	Stack     *algorithm.Stack     // the machines of every node; nil: the options are invalid
+	Simulated bool                 // the run is simulated; otherwise real processes make it
 
-	known  catalog.Table    // the rows that the options may name
+	known  catalog.Table    // the algorithms that the options may name
 	wrong  error            // why Stack is nil
 	placed *place.Placement // placement on hosts with known names; nil: the names are not known
 }
@@ -38,7 +38,7 @@ type Options = option.Run
 
 // Resolve checks the options and returns the job of a run of the algorithm spec. If an option is wrong, the
 // error says what would be right.
-func Resolve(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job, error) {
+func Resolve(known catalog.Table, o Options, spec *algorithm.Algorithm, simulated bool) (*Job, error) {
 	d, _ := NewDraft(known, o, spec, simulated) // d.Resolve returns the same error
 	return d.Resolve()
 }
@@ -52,7 +52,7 @@ type Draft struct {
 
 // NewDraft returns the draft of a run of the algorithm spec. The table known has the detectors and election
 // schemes that may run beside it. The error says why the run has no stack.
-func NewDraft(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Draft, error) {
+func NewDraft(known catalog.Table, o Options, spec *algorithm.Algorithm, simulated bool) (*Draft, error) {
 	j, err := newJob(known, o, spec, simulated)
 	return &Draft{&j.Options, j}, err
 }
@@ -74,7 +74,7 @@ func (j *Job) Under(faults []chaos.Fault) (*Job, error) {
 }
 
 // newJob makes a job without checking it.
-func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job, error) {
+func newJob(known catalog.Table, o Options, spec *algorithm.Algorithm, simulated bool) (*Job, error) {
 	delays := o.Delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
 	if o.Resources == 1 {
@@ -84,9 +84,9 @@ func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job
 	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated,
 		known: known}
 	if err == nil {
-		first := row.Instance{Row: spec, Config: o.Config}
-		more := slices.Repeat([]row.Instance{first}, min(o.ResourceCount(), option.MostResources)-1)
-		j.Stack, err = row.Assemble(first, append(more, beside...)...)
+		first := algorithm.Instance{Algorithm: spec, Config: o.Config}
+		more := slices.Repeat([]algorithm.Instance{first}, min(o.ResourceCount(), option.MostResources)-1)
+		j.Stack, err = algorithm.Assemble(first, append(more, beside...)...)
 	}
 	j.locate()
 	j.wrong = err
@@ -96,7 +96,7 @@ func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job
 
 // resolveBeside returns the elector and the failure detector that run beside an algorithm, and makes their
 // options explicit. The algorithm listens to its default detector, own, unless the options name another.
-func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) (all []row.Instance,
+func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) (all []algorithm.Instance,
 	err error) {
 	asked := o.Detector != ""
 	if !asked {
@@ -113,14 +113,14 @@ func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) 
 		if !asked {
 			in = in.Lengthened(d)
 		}
-		o.Detector, all = in.String(), []row.Instance{in}
+		o.Detector, all = in.String(), []algorithm.Instance{in}
 	}
 	if o.Config.Elect != "" {
 		in, err := known.Elector(o.Config, d)
 		if err != nil {
 			return nil, err
 		}
-		o.Config.Elect, all = in.String(), append([]row.Instance{in}, all...)
+		o.Config.Elect, all = in.String(), append([]algorithm.Instance{in}, all...)
 	}
 	return all, nil
 }
@@ -142,7 +142,7 @@ func (j *Job) AgreesWithin() time.Duration {
 }
 
 // Implied returns the configuration that a run has if no option of its algorithm is given.
-func Implied(o *Options, spec *row.Row) nodes.Config {
+func Implied(o *Options, spec *algorithm.Algorithm) nodes.Config {
 	return spec.Fitted(nodes.Config{N: o.Config.N}, o.Delays())
 }
 
@@ -190,7 +190,7 @@ func (j *Job) locate() {
 	for i := range all {
 		all[i].Config.Regions, all[i].Config.Hosts = regions, hosts
 	}
-	if s, err := row.Assemble(all[0], all[1:]...); err == nil {
+	if s, err := algorithm.Assemble(all[0], all[1:]...); err == nil {
 		j.Stack = s
 	}
 }
@@ -376,9 +376,9 @@ func (j *Job) checkRealDetector() error {
 
 // broadcasters lists the algorithms that broadcast and solve the same problem.
 func (j *Job) broadcasters() (names []string) {
-	for _, row := range j.known.Rows() {
-		if row.Broadcasts(row.Explicit(nodes.Config{N: 2})) && check.ProblemOf(row) == j.Problem {
-			names = append(names, row.Name)
+	for _, algo := range j.known.Algorithms() {
+		if algo.Broadcasts(algo.Explicit(nodes.Config{N: 2})) && check.ProblemOf(algo) == j.Problem {
+			names = append(names, algo.Name)
 		}
 	}
 	return names

@@ -14,14 +14,14 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // drafted returns the job of options that need not be complete.
-func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
+func drafted(t testing.TB, spec *algorithm.Algorithm, o Options, simulated bool) *Job {
 	t.Helper()
 	d, err := NewDraft(catalog.Table{}, o, spec, simulated)
 	if err != nil {
@@ -31,7 +31,7 @@ func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 }
 
 // tryRun makes a simulated run, and stores nothing.
-func tryRun(t testing.TB, spec *row.Row, o Options) (*Tried, error) {
+func tryRun(t testing.TB, spec *algorithm.Algorithm, o Options) (*Tried, error) {
 	t.Helper()
 	j, err := Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {

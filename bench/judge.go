@@ -12,14 +12,14 @@ import (
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // costUnder returns the published cost under a load.
-func costUnder(l workload.Load, c row.Cost) row.Range {
+func costUnder(l workload.Load, c algorithm.Cost) algorithm.Range {
 	switch l {
 	case workload.Saturated:
 		return c.Saturated
@@ -159,7 +159,7 @@ func (j *Judgement) Lead() {
 // entry takes its hold and a synchronization delay of delay hops, each of the injected latency. They are
 // unknown unless the number of hops is exact, the latency constant, the resource has one unit, no message
 // waits for an application, and the holds have a mean.
-func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
+func Predict(o Options, delay algorithm.Range) (utilisation, entriesPerS figure.Figure) {
 	several := o.Config.Capacity() > 1 || o.ResourceCount() > 1
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || several || !delay.Exact() || delay.Min <= 0 ||
 		o.Latency.Zero() || !o.Even() || o.Workload.Hold.Mean() == chance.Longest {
@@ -172,15 +172,15 @@ func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure
 
 // PublishedCost returns the published cost under the run's load, for holds of length 0, and what the renewals
 // of holds add to it. Real processes may renew late, so their minimum is 0.
-func (j *Job) PublishedCost() (cost, renewals row.Range) {
+func (j *Job) PublishedCost() (cost, renewals algorithm.Range) {
 	published, _ := j.Stack.Published()
 	if published.Cost == nil {
-		return row.Unbounded(0), row.Range{}
+		return algorithm.Unbounded(0), algorithm.Range{}
 	}
 	of := published.Cost(j.Config)
 	if of.Renewal > 0 {
 		shortest, longest, bounded := j.Workload.Hold.Bounds()
-		if renewals = row.Unbounded(0); bounded {
+		if renewals = algorithm.Unbounded(0); bounded {
 			renewals.Max = of.Renewals(longest).Max
 		}
 		if j.Simulated {

@@ -22,9 +22,9 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -56,28 +56,28 @@ func (u *unfairServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 // unfairCentral is the central algorithm with an unfairServer.
-func unfairCentral(t *testing.T) *row.Row {
-	row, err := mutex.Find("central")
+func unfairCentral(t *testing.T) *algorithm.Algorithm {
+	algo, err := mutex.Find("central")
 	if err != nil {
 		t.Fatal(err)
 	}
-	unfair := *row
+	unfair := *algo
 	unfair.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine {
-		return &unfairServer{Machine: row.NewServer(c, id)}
+		return &unfairServer{Machine: algo.NewServer(c, id)}
 	}
 	return &unfair
 }
 
 // judged makes a simulated run, and returns the finding of the check of fairness, judged as a simulated run
 // and as a run of processes.
-func judged(t *testing.T, o Options, row *row.Row) (virtual, real check.Finding) {
+func judged(t *testing.T, o Options, algo *algorithm.Algorithm) (virtual, real check.Finding) {
 	t.Helper()
 	as := func(simulated bool) Judgement {
-		j := drafted(t, row, o, simulated)
+		j := drafted(t, algo, o, simulated)
 		return j.Judge(history.Header{}, j.Setting(nil))
 	}
 	a, b := as(true), as(false)
-	if _, err := sim.Run(*simulated(t, o, row), a, b); err != nil {
+	if _, err := sim.Run(*simulated(t, o, algo), a, b); err != nil {
 		t.Fatal(err)
 	}
 	fairness := func(j Judgement) (f check.Finding) {
@@ -103,9 +103,9 @@ func loads() map[string]Options {
 
 // A coordinator that always serves the last node last is found unfair, simulated and real.
 func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
-	row := unfairCentral(t)
+	algo := unfairCentral(t)
 	for name, o := range loads() {
-		simulated, real := judged(t, o, row)
+		simulated, real := judged(t, o, algo)
 		if simulated.Outcome != check.Violated || real.Outcome != check.Violated {
 			t.Errorf("%s: simulated %v: %s\nreal %v: %s", name, simulated.Outcome, simulated.Says,
 				real.Outcome, real.Says)
@@ -113,8 +113,8 @@ func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
 	}
 }
 
-// Under any load and network, no sound row is found unfair.
-func TestNoRowIsCalledUnfair(t *testing.T) {
+// Under any load and network, no sound algorithm is found unfair.
+func TestNoAlgorithmIsCalledUnfair(t *testing.T) {
 	t.Parallel()
 	distribution := func(text string) (d chance.Distribution) {
 		if err := d.Set(text); err != nil {
@@ -149,12 +149,12 @@ func TestNoRowIsCalledUnfair(t *testing.T) {
 	})
 	every, at := soak.Pick(3, 2, 1), 0
 	for name, o := range cases {
-		for _, row := range mutex.Table {
-			if at++; row.Flaw != nil || at%every > 0 {
+		for _, algo := range mutex.Table {
+			if at++; algo.Flaw != nil || at%every > 0 {
 				continue
 			}
-			if simulated, real := judged(t, o, row); simulated.Outcome+real.Outcome != check.Valid {
-				t.Errorf("%s, %s: simulated %v: %s\nreal %v: %s", row.Name, name, simulated.Outcome,
+			if simulated, real := judged(t, o, algo); simulated.Outcome+real.Outcome != check.Valid {
+				t.Errorf("%s, %s: simulated %v: %s\nreal %v: %s", algo.Name, name, simulated.Outcome,
 					simulated.Says, real.Outcome, real.Says)
 			}
 		}
@@ -210,16 +210,16 @@ func TestRunsAreHeldToExactCosts(t *testing.T) {
 		{"raymond", workload.Saturated, true},
 		{"maekawa", workload.Saturated, false},
 	} {
-		row, err := mutex.Find(c.algorithm)
+		algo, err := mutex.Find(c.algorithm)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := option.Defaults()
 		o.Algorithm, o.Workload.Load, o.Entries, o.Duration = c.algorithm, c.load, 500, 0
 		o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
-		job := drafted(t, row, o, true)
+		job := drafted(t, algo, o, true)
 		j := job.Judge(history.Header{}, job.Setting(nil))
-		if _, err := sim.Run(*simulated(t, o, row), j); err != nil {
+		if _, err := sim.Run(*simulated(t, o, algo), j); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range j.Checks.Verdict().Findings {
@@ -287,7 +287,7 @@ type seenStep struct {
 // directInversions counts inversions by keeping the set of requests that each node knows. A message carries
 // the set of its sender at the time it leaves. A request comes before the first message of the kind request
 // that leaves at the time of the request.
-func directInversions(h *history.History, stack *row.Stack) (count int) {
+func directInversions(h *history.History, stack *algorithm.Stack) (count int) {
 	var steps []seenStep
 	for _, l := range h.Logs {
 		var mine []seenStep
@@ -365,13 +365,13 @@ func TestSilenceOfTextbooks(t *testing.T) {
 		{"token-ring-regenerating", ms, ms, regions, ""},
 		{"suzuki-kasami-ft", ms, ms, chaos.Regions{}, ""},
 	} {
-		row, err := mutex.Find(test.algorithm)
+		algo, err := mutex.Find(test.algorithm)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := Options{Config: nodes.Config{N: 5}, Latency: test.latency, Regions: test.regions}
 		o.Workload.Hold = test.hold
-		if got := drafted(t, row, o, true).Silence().String(); got != test.want {
+		if got := drafted(t, algo, o, true).Silence().String(); got != test.want {
 			t.Errorf("%s, latency %v, hold %v: %q, want %q", test.algorithm, test.latency, test.hold, got, test.want)
 		}
 	}
@@ -622,15 +622,15 @@ func TestPredict(t *testing.T) {
 	o := Options{Workload: workload.Workload{Load: workload.Saturated}}
 	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(10*time.Millisecond)
 	for _, c := range []struct {
-		hops row.Range
+		hops algorithm.Range
 		n    int
 		want string
 	}{
-		{row.Exactly(2), 5, "0.833333"},
-		{row.Exactly(1), 5, "0.909091"},
-		{row.Between(1, 3), 5, ""},
-		{row.Range{}, 5, ""},
-		{row.Exactly(1), 1, ""},
+		{algorithm.Exactly(2), 5, "0.833333"},
+		{algorithm.Exactly(1), 5, "0.909091"},
+		{algorithm.Between(1, 3), 5, ""},
+		{algorithm.Range{}, 5, ""},
+		{algorithm.Exactly(1), 1, ""},
 	} {
 		o.Config.N = c.n
 		utilisation, rate := Predict(o, c.hops)
@@ -642,11 +642,11 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	o.Config.N, o.Workload.Hold = 5, parsed(t, "pareto:100us,50ms")
-	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
+	if u, _ := Predict(o, algorithm.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of holds without a mean")
 	}
 	o.Workload.Hold, o.Workload.Load = chance.Constant(10*time.Millisecond), workload.Closed
-	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
+	if u, _ := Predict(o, algorithm.Exactly(1)); u.Known() {
 		t.Error("theory says nothing of a load that is not saturated")
 	}
 }

@@ -8,7 +8,7 @@ type kind struct {
 	tooSoon string // what happens if timeouts of such an algorithm are too short
 }
 
-// kinds maps the kind of an algorithm's row to what depends on it. Kinds that are not listed use the entry of
+// kinds maps the kind of algorithm to what depends on it. Kinds that are not listed use the entry of
 // mutual exclusion.
 var kinds = map[nodes.Kind]kind{
 	nodes.MutualExclusion: {requests{}, "slow messages will be taken for lost"},

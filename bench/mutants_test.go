@@ -23,7 +23,7 @@ type testbedMutant struct {
 const splitBrain, judging = "bench/study/split_brain.go", "^TestJudged$"
 
 const elected, byTheRule = "judge/leadership/elected.go",
-	"^(TestElectionsEndByTheRuleOfTheRow|TestElectionsAgainstNaive)$"
+	"^(TestElectionsEndByTheRuleOfTheAlgorithm|TestElectionsAgainstNaive)$"
 
 var testbedMutants = []testbedMutant{
 	{name: "half of the nodes count as a majority", file: splitBrain, tests: judging,
@@ -105,7 +105,7 @@ var testbedMutants = []testbedMutant{
 		tests: "^TestEachNetworkHasABrokerOfItsOwn$",
 		was:   "if network >= len(s.networks) {", is: "if network > 0 {"},
 	{name: "the simulator counts a publish of a multicast twice", file: "nodes/sim/host.go",
-		of: "bench/study", tests: "^TestRowsReproduceWhatIsPublished$/^ricart-agrawala$",
+		of: "bench/study", tests: "^TestAlgorithmsReproduceWhatIsPublished$/^ricart-agrawala$",
 		was: "publishes = 1\n", is: "publishes = 2\n"},
 	{name: "timeouts do not follow delays", file: "nodes/timeout.go", of: "bench",
 		tests: "^TestTimeoutsCoverTheDelaysOfARun$",
@@ -113,7 +113,7 @@ var testbedMutants = []testbedMutant{
 	{name: "failures under short timeouts are inside the model", file: "judge/check/model.go", of: "bench",
 		tests: "^TestShortTimeoutsAreOutsideTheModel$", was: "broken = m.NeverHolds\n", is: "broken = 0\n"},
 	{name: "unrelated failures under short timeouts are outside the model", file: "judge/check/model.go",
-		of: "bench", tests: "^TestWrongRowsAreFoundViolatedThoughMessagesAreSlow$",
+		of: "bench", tests: "^TestWrongAlgorithmsAreFoundViolatedThoughMessagesAreSlow$",
 		was: "broken = m.NeverHolds\n", is: "broken = m.NeverHolds | nodes.NoLoss\n"},
 	{name: "a restarted node leads in its saved epoch", file: "algorithms/election/bully_majority.go",
 		of: "bench/study", tests: "^TestWhatIsSavedOutlastsCampaigns$",

@@ -13,7 +13,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
@@ -52,11 +52,11 @@ func TestNodesThatGoInStep(t *testing.T) {
 		"holds by chance":     {with(func(o *Options) { o.Workload.Hold = exponential(t, "1ms") }), true, false},
 		"thinking":            {with(func(o *Options) { o.Workload.Load = workload.Closed }), true, false},
 	} {
-		row, err := (catalog.Table{}).Find("maekawa")
+		algo, err := (catalog.Table{}).Find("maekawa")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := drafted(t, row, c.o, c.simulated).Lockstep()
+		got := drafted(t, algo, c.o, c.simulated).Lockstep()
 		if says := strings.HasSuffix(got, "--latency uniform:900µs,1.1ms"); says != c.says || says != (got != "") {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -132,7 +132,7 @@ func TestRemarks(t *testing.T) {
 
 func (r *remarkable) job(t *testing.T) *Job {
 	t.Helper()
-	row, err := (catalog.Table{}).Find(r.algorithm)
+	algo, err := (catalog.Table{}).Find(r.algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,34 +142,34 @@ func (r *remarkable) job(t *testing.T) *Job {
 	if !r.short {
 		o.Duration = time.Hour
 	}
-	if row.Elector != nil {
+	if algo.Elector != nil {
 		o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
 	}
 	if name, value, given := strings.Cut(r.option, "="); given {
 		o.Config = o.Config.With(name, value)
 	}
-	return drafted(t, row, o, false)
+	return drafted(t, algo, o, false)
 }
 
-// With every row, virtual time passes even if clients neither hold nor think and messages take no time: at
-// most one client enters per microsecond, and the remark says so.
+// With every algorithm, virtual time passes even if clients neither hold nor think and messages take no time:
+// at most one client enters per microsecond, and the remark says so.
 func TestTimePassesWithoutHolds(t *testing.T) {
 	const duration = 300 * time.Microsecond
 	loads := []workload.Load{workload.Saturated, workload.Closed, workload.One, workload.Sequential}
 	ran := 0
-	for _, row := range mutex.Table {
+	for _, algo := range mutex.Table {
 		for _, load := range loads {
 			for _, latency := range []time.Duration{0, 50 * time.Microsecond} {
 				for _, n := range []int{1, 3} {
 					o := option.Defaults()
 					o.Config.N, o.Workload.Load, o.Latency = n, load, chance.Constant(latency)
 					o.Workload.Hold, o.Warmup, o.WarmupLimit, o.Duration = chance.Constant(0), 0, 0, duration
-					j, err := Resolve(catalog.Table{}, o, row, true)
+					j, err := Resolve(catalog.Table{}, o, algo, true)
 					if err != nil {
 						continue // it does not run with so few nodes, or under the load
 					}
 					if says := strings.Join(j.Remarks(0), "; "); !strings.Contains(says, "takes at least 1µs") {
-						t.Errorf("%s: it does not say how time passes, but %q", row.Name, says)
+						t.Errorf("%s: it does not say how time passes, but %q", algo.Name, says)
 					}
 					tried, err := Simulate(t.Context(), j)
 					if err != nil {
@@ -178,7 +178,7 @@ func TestTimePassesWithoutHolds(t *testing.T) {
 					ran++
 					most := uint64(n) * uint64(duration/time.Microsecond+1)
 					if got, _ := tried.Measures.Columns().Entries.Value(); uint64(got) > most {
-						t.Errorf("%s, %d nodes, %s, latency %v: %v entries in %v", row.Name, n, load, latency, got, duration)
+						t.Errorf("%s, %d nodes, %s, latency %v: %v entries in %v", algo.Name, n, load, latency, got, duration)
 					}
 				}
 			}
@@ -199,8 +199,8 @@ type calmRun struct {
 	entries                    uint64
 }
 
-// try simulates the run with a row, and returns its job and its outcome.
-func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
+// try simulates the run with an algorithm, and returns its job and its outcome.
+func (r calmRun) try(t *testing.T, algo *algorithm.Algorithm) (*Job, *Tried) {
 	t.Helper()
 	o := option.Defaults()
 	o.Config.N, o.Config.Elect, o.Detector = r.n, r.elect, r.detector
@@ -209,7 +209,7 @@ func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 	if r.load != "" {
 		o.Workload.Load = r.load
 	}
-	if row.Elector != nil {
+	if algo.Elector != nil {
 		o.Workload, o.Duration, o.Entries = workload.Workload{Load: workload.Campaign}, time.Minute, 0
 	}
 	for option := range strings.SplitSeq(r.options, ",") {
@@ -217,7 +217,7 @@ func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 			o.Config = o.Config.With(name, value)
 		}
 	}
-	j, err := Resolve(catalog.Table{}, o, row, true)
+	j, err := Resolve(catalog.Table{}, o, algo, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,17 +229,17 @@ func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 	return j, tried
 }
 
-func (r calmRun) row(t *testing.T) *row.Row {
+func (r calmRun) found(t *testing.T) *algorithm.Algorithm {
 	t.Helper()
-	row, err := (catalog.Table{}).Find(r.algorithm)
+	algo, err := (catalog.Table{}).Find(r.algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return row
+	return algo
 }
 
-// Default timeouts cover the times of messages and holds: a sound row is valid and suspects nobody, however
-// long these are.
+// Default timeouts cover the times of messages and holds: a sound algorithm is valid and suspects nobody,
+// however long these are.
 func TestTimeoutsCoverTheDelaysOfARun(t *testing.T) {
 	const ms = time.Millisecond
 	for _, r := range []calmRun{
@@ -270,8 +270,8 @@ func TestTimeoutsCoverTheDelaysOfARun(t *testing.T) {
 		{algorithm: "omega", n: 5, latency: 2 * time.Second},
 		{algorithm: "bully-shared-disk", n: 5, latency: 300 * ms},
 	} {
-		row := r.row(t)
-		j, tried := r.try(t, row)
+		algo := r.found(t)
+		j, tried := r.try(t, algo)
 		switch v := tried.Verdict; {
 		case len(j.TooShort()) > 0:
 			t.Errorf("%+v: too short: %+v", r, j.TooShort())
@@ -292,8 +292,8 @@ func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
 			{n: 3, hold: 2 * time.Second},
 			{n: 9, latency: 40 * time.Millisecond, hold: 100 * time.Millisecond}} {
 			r.algorithm, r.entries = algorithm, 100
-			row := r.row(t)
-			j, tried := r.try(t, row)
+			algo := r.found(t)
+			j, tried := r.try(t, algo)
 			resent := tried.Measures.Resent
 			if v := tried.Verdict; v.Outcome != check.Valid || resent > 0 || len(j.Remarks(0)) > 0 {
 				t.Errorf("%+v: %v: %s; sent again: %d; %q", r, v.Outcome, v.Reason, resent, j.Remarks(0))
@@ -303,7 +303,7 @@ func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
 }
 
 // Timeouts that the user sets too short break the bound on delays: a remark says so before the run, and
-// failures that depend on the bound do not count against the row.
+// failures that depend on the bound do not count against the algorithm.
 func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 	const ms = time.Millisecond
 	for _, r := range []calmRun{
@@ -317,8 +317,8 @@ func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 			latency: 300 * ms},
 		{algorithm: "central-failover", elect: "bully:answer=100ms", n: 5, latency: 300 * ms},
 	} {
-		row := r.row(t)
-		j, tried := r.try(t, row)
+		algo := r.found(t)
+		j, tried := r.try(t, algo)
 		v := tried.Verdict
 		if len(j.TooShort()) == 0 || v.Outcome == check.Violated ||
 			v.Outcome == check.Inconclusive && !v.OutsideModel {
@@ -330,12 +330,12 @@ func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 	}
 }
 
-// A row that is wrong without faults is found violated if its timeouts cover the delays. If they do not, only
-// failures that do not depend on timeouts make it violated.
-func TestWrongRowsAreFoundViolatedThoughMessagesAreSlow(t *testing.T) {
+// An algorithm that is wrong without faults is found violated if its timeouts cover the delays. If they do
+// not, only failures that do not depend on timeouts make it violated.
+func TestWrongAlgorithmsAreFoundViolatedThoughMessagesAreSlow(t *testing.T) {
 	r := calmRun{algorithm: "token-ring-regenerating", n: 3, latency: 500 * time.Millisecond, entries: 30}
-	hasty := *r.row(t) // it takes a census again and again, though it was told to wait for longer
-	hasty.New = func(c nodes.Config) nodes.Machine { return r.row(t).New(c.With("loss-timeout", "700ms")) }
+	hasty := *r.found(t) // it takes a census again and again, though it was told to wait for longer
+	hasty.New = func(c nodes.Config) nodes.Machine { return r.found(t).New(c.With("loss-timeout", "700ms")) }
 	if _, tried := r.try(t, &hasty); tried.Verdict.Outcome != check.Violated || tried.Verdict.OutsideModel {
 		t.Errorf("a ring that does not wait: %v: %s", tried.Verdict.Outcome, tried.Verdict.Reason)
 	}
@@ -343,9 +343,9 @@ func TestWrongRowsAreFoundViolatedThoughMessagesAreSlow(t *testing.T) {
 	if _, tried := r.try(t, &hasty); tried.Verdict.Outcome == check.Violated {
 		t.Errorf("a ring that was asked not to wait: %s", tried.Verdict.Reason)
 	}
-	naive := calmRun{algorithm: "naive-broadcast"}.row(t)
+	naive := calmRun{algorithm: "naive-broadcast"}.found(t)
 	wrong := *naive // it lets two in, and its safety does not depend on the timeouts that it gets here
-	wrong.Flaw, wrong.Options, wrong.Safe = nil, r.row(t).Options, nodes.PerfectDetector|nodes.NoLoss
+	wrong.Flaw, wrong.Options, wrong.Safe = nil, r.found(t).Options, nodes.PerfectDetector|nodes.NoLoss
 	for _, options := range []string{"", "loss-timeout=700ms"} {
 		r.options, r.hold = options, time.Second
 		_, tried := r.try(t, &wrong)
@@ -359,7 +359,7 @@ func TestWrongRowsAreFoundViolatedThoughMessagesAreSlow(t *testing.T) {
 func TestALivelockIsNotCalledBlocked(t *testing.T) {
 	r := calmRun{algorithm: "token-ring-regenerating", options: "loss-timeout=1s", n: 8,
 		latency: 600 * time.Millisecond}
-	_, tried := r.try(t, r.row(t))
+	_, tried := r.try(t, r.found(t))
 	if v := tried.Verdict; v.Outcome != check.Inconclusive || !v.OutsideModel ||
 		!strings.Contains(v.Reason, "messages were handled since anybody entered") ||
 		!strings.Contains(v.Reason, "(a livelock: the algorithm assumes ") {
@@ -370,11 +370,11 @@ func TestALivelockIsNotCalledBlocked(t *testing.T) {
 // If the latency of messages exceeds what given timeouts of an elector bear, failures are outside the model;
 // a shorter latency changes nothing.
 func TestSlowMessagesOfElectors(t *testing.T) {
-	for _, row := range election.Table {
-		if row.Flaw != nil {
+	for _, algo := range election.Table {
+		if algo.Flaw != nil {
 			continue
 		}
-		o := Options{Algorithm: row.Name, Config: row.Explicit(nodes.Config{N: 5}), Duration: 20 * time.Second,
+		o := Options{Algorithm: algo.Name, Config: algo.Explicit(nodes.Config{N: 5}), Duration: 20 * time.Second,
 			Trials: 1, Seed: 1, Patience: time.Second, Workload: workload.Workload{Load: workload.Campaign}}
 		const ms = time.Millisecond
 		bears := map[string]time.Duration{"answer": 50 * ms, "election-timeout": 15 * ms, "silence": 200 * ms,
@@ -392,17 +392,17 @@ func TestSlowMessagesOfElectors(t *testing.T) {
 		for _, latency := range []time.Duration{shortest * 9 / 10, shortest, 2 * shortest, 4 * shortest,
 			10 * shortest} {
 			o.Latency = chance.Constant(latency)
-			tried, err := tryRun(t, row, o)
+			tried, err := tryRun(t, algo, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			v, short := tried.Verdict, timed && latency >= shortest
-			if got := len(drafted(t, row, o, true).TooShort()) > 0; got != short {
-				t.Errorf("%s, messages that take %v: its timeouts are too short: %v, want %v", row.Name, latency,
+			if got := len(drafted(t, algo, o, true).TooShort()) > 0; got != short {
+				t.Errorf("%s, messages that take %v: its timeouts are too short: %v, want %v", algo.Name, latency,
 					got, short)
 			}
 			if v.Outcome == check.Violated && !v.OutsideModel || !short && timed && v.Outcome != check.Valid {
-				t.Errorf("%s, messages that take %v: %v: %s", row.Name, latency, v.Outcome, v.Reason)
+				t.Errorf("%s, messages that take %v: %v: %s", algo.Name, latency, v.Outcome, v.Reason)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
 
@@ -26,10 +26,10 @@ func (*looping) Release(env *nodes.Env) {
 	}
 }
 
-// rowOfStuck returns a row of machines with handlers that do not return.
-func rowOfStuck(machine func(nodes.Config) nodes.Machine) *row.Row {
+// rowOfStuck returns an algorithm of machines with handlers that do not return.
+func stuckAlgorithm(machine func(nodes.Config) nodes.Machine) *algorithm.Algorithm {
 	type again struct{ Again bool }
-	return &row.Row{Spec: nodes.Spec{
+	return &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "looping",
 		Messages: []nodes.MessageKind{{Zero: again{}}},
 		New:      machine,
@@ -52,10 +52,10 @@ func TestStuckHandlersAreNoticed(t *testing.T) {
 	t.Parallel()
 	var says []string
 	for _, machine := range []nodes.Machine{&dawdling{}, &looping{}} {
-		row := rowOfStuck(func(nodes.Config) nodes.Machine { return machine })
+		algo := stuckAlgorithm(func(nodes.Config) nodes.Machine { return machine })
 		o := option.Defaults()
 		o.Config.N, o.Duration = 2, 100*time.Millisecond
-		asked := simulated(t, o, row)
+		asked := simulated(t, o, algo)
 		_, err := simulateWatched(t.Context(), *asked, time.Second)
 		if !errors.As(err, new(StuckError)) || !strings.Contains(err.Error(), "stuck_test.go:") {
 			t.Fatalf("it says %v", err)
@@ -96,9 +96,9 @@ func TestWhatIsInNoHandlerIsNotStuck(t *testing.T) {
 }
 
 // simulated returns the options of a simulation of the first trial.
-func simulated(t testing.TB, o Options, row *row.Row) *sim.Options {
+func simulated(t testing.TB, o Options, algo *algorithm.Algorithm) *sim.Options {
 	t.Helper()
-	asked, _, err := drafted(t, row, o, true).Simulation(0, max(1, o.Seed))
+	asked, _, err := drafted(t, algo, o, true).Simulation(0, max(1, o.Seed))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,16 +12,16 @@ import (
 	"turnstile/chaos/place"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 )
 
 // A Scene describes the run that faults are for.
 type Scene struct {
-	Spec      *row.Row
+	Spec      *algorithm.Algorithm
 	Config    nodes.Config
-	Stack     *row.Stack    // the instances at each node; nil: that of Spec alone
-	Measured  time.Duration // how long the run is measured; 0: entries end it
+	Stack     *algorithm.Stack // the instances at each node; nil: that of Spec alone
+	Measured  time.Duration    // how long the run is measured; 0: entries end it
 	Simulated bool
 	Brokers   int             // how many brokers the run starts; nodes are spread over them in turn; 0: one
 	Foreign   bool            // the run uses a broker that it did not start
@@ -295,7 +295,7 @@ func (f *Fault) checkTransport(s *Scene) error {
 }
 
 // carriesToken reports whether an algorithm has a message that carries the token.
-func carriesToken(s *row.Row) bool {
+func carriesToken(s *algorithm.Algorithm) bool {
 	return slices.ContainsFunc(s.Messages, func(k nodes.MessageKind) bool { return k.Token })
 }
 
@@ -348,7 +348,7 @@ func kindsOf(name string, codec *nodes.Codec) (is []bool, err error) {
 // Fenced reports whether the resource demands fence numbers by default: if the algorithm hands them out and a
 // fault may break an assumption of its safety. Otherwise the run must show strict exclusion, and a resource
 // that refuses late writes would hide a violation.
-func Fenced(spec *row.Row, faults []Fault) bool {
+func Fenced(spec *algorithm.Algorithm, faults []Fault) bool {
 	return spec.Fenced && slices.ContainsFunc(faults, func(f Fault) bool {
 		return mayBreak(&f, spec)&spec.Safe != 0
 	})
@@ -356,7 +356,7 @@ func Fenced(spec *row.Row, faults []Fault) bool {
 
 // mayBreak returns the assumptions that the fault may break in a run of an algorithm: those of Breaks and, in
 // some cases, that a restarted node remembers its state or that a detector suspects only crashed nodes.
-func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
+func mayBreak(f *Fault, spec *algorithm.Algorithm) nodes.Assumption {
 	broken := f.Breaks()
 	if f.downs() && !f.ForGood() && (effect.Forgets(f.Effect) || !recovers(spec)) {
 		broken |= nodes.NoAmnesia
@@ -369,7 +369,7 @@ func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 }
 
 // recovers reports whether all nodes of an algorithm save state, and recover it after a crash.
-func recovers(spec *row.Row) bool {
+func recovers(spec *algorithm.Algorithm) bool {
 	c := spec.Explicit(nodes.Config{N: 2})
 	for id := range nodes.ID(c.N + spec.ServerCount(c)) {
 		if _, is := spec.Machine(c, id).(nodes.Recoverer); !is {

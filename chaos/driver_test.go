@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 )
 
 // A fake is a cluster that notes what is done to it, with the time in milliseconds.
@@ -414,7 +414,7 @@ func TestSiteTakesFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	station := NodeFaults{SharedState: path}
-	stack, err := row.Assemble(row.Instance{Row: s.Spec, Config: s.Config})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: s.Spec, Config: s.Config})
 	if err != nil {
 		t.Fatal(err)
 	}

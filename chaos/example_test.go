@@ -15,7 +15,7 @@ import (
 // The fate of a packet is how late each of its copies arrives. An empty fate means that the packet is lost.
 func Example() {
 	network := chaos.Network{Latency: chance.Constant(time.Millisecond)}
-	scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 2}, Measured: time.Second}
+	scene := &chaos.Scene{Spec: algo, Config: nodes.Config{N: 2}, Measured: time.Second}
 	plan := []chaos.Fault{{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.25}}},
 		{Effect: &effect.Duplicate{Of: 0.25}}}
 	const seed = 1
@@ -50,7 +50,7 @@ func Example() {
 }
 
 // row is an algorithm.
-var row, _ = mutex.Find("ricart-agrawala")
+var algo, _ = mutex.Find("ricart-agrawala")
 
 // idle is a cluster to which nothing happens.
 type idle struct{ port.Cluster }

@@ -5,7 +5,7 @@ import (
 
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A kind is what plans need to know about a kind of algorithms, such as mutual exclusion or election.
@@ -73,7 +73,7 @@ var kinds = map[nodes.Kind]kind{
 }
 
 // kindOf returns the kind of a row.
-func kindOf(spec *row.Row) *kind {
+func kindOf(spec *algorithm.Algorithm) *kind {
 	of := nodes.OfKind(kinds, spec.Kind)
 	return &of
 }

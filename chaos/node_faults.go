@@ -6,8 +6,8 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 )
 
 // NodeFaults tells a node process about its links and the faults.
@@ -25,7 +25,7 @@ type openFaults struct {
 	Watcher port.Watcher // sees the events at the node; nil: no fault waits for an event
 
 	given   *NodeFaults
-	stack   *row.Stack
+	stack   *algorithm.Stack
 	dice    chance.Dice
 	state   *SharedState // shared state of the faults; nil: not opened yet
 	rules   *Rules
@@ -35,7 +35,7 @@ type openFaults struct {
 var _ port.FaultTaker = (*openFaults)(nil)
 
 // Open opens the faults of a node with the instances of stack, in a run with a seed.
-func (s *NodeFaults) Open(stack *row.Stack, seed uint64) (*openFaults, error) {
+func (s *NodeFaults) Open(stack *algorithm.Stack, seed uint64) (*openFaults, error) {
 	x := &openFaults{given: s, stack: stack, dice: chance.Dice(seed)}
 	var err error
 	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, stack.Codec()); err != nil {

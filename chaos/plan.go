@@ -17,7 +17,7 @@ import (
 	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -244,7 +244,7 @@ func Scenarios() []*Plan { return plansNamed(scenarios) }
 func Elections() []*Plan { return plansNamed(elections) }
 
 // ScenariosOf returns the plans of the fault matrix that suit an algorithm.
-func ScenariosOf(spec *row.Row) []*Plan {
+func ScenariosOf(spec *algorithm.Algorithm) []*Plan {
 	plans := plansNamed(kindOf(spec).plans)
 	return slices.DeleteFunc(plans, func(p *Plan) bool { return !p.Suits(spec) })
 }
@@ -269,7 +269,7 @@ func plansNamed(names []string) (all []*Plan) {
 
 // Suits reports whether an algorithm has everything that the faults of the plan name: a coordinator, kinds of
 // messages, a token, leaders, a second network, or a critical section.
-func (p *Plan) Suits(spec *row.Row) bool {
+func (p *Plan) Suits(spec *algorithm.Algorithm) bool {
 	lacks := kindOf(spec).lacks
 	return !slices.ContainsFunc(p.Faults, func(f Fault) bool {
 		word := f.target().Word

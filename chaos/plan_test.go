@@ -278,23 +278,23 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 		}
 	}
 	exclusion, leaders := Scenarios(), Elections()
-	for _, row := range slices.Concat(mutex.Table, election.Table) {
+	for _, algo := range slices.Concat(mutex.Table, election.Table) {
 		all := exclusion
-		if row.Elector != nil {
+		if algo.Elector != nil {
 			all = leaders
 		}
 		var suited, listed []string
-		for _, p := range ScenariosOf(row) {
+		for _, p := range ScenariosOf(algo) {
 			listed = append(listed, p.Name)
 		}
 		for _, p := range all {
-			suits := p.Suits(row)
+			suits := p.Suits(algo)
 			for _, n := range []int{5, 8} {
-				s := &Scene{Spec: row, Config: nodes.Config{N: n}, Measured: cmp.Or(p.Duration, 3*time.Second),
+				s := &Scene{Spec: algo, Config: nodes.Config{N: n}, Measured: cmp.Or(p.Duration, 3*time.Second),
 					Simulated: true, Brokers: p.Brokers}
-				alone := p.Name == "first-network-cut" && row.Codec().Networks() == 1 // the plan is for two networks
+				alone := p.Name == "first-network-cut" && algo.Codec().Networks() == 1 // the plan is for two networks
 				if _, err := Resolve(p.Faults, s, 1); suits != (err == nil && !alone) {
-					t.Errorf("%s suits %s: %v, and in a run of %d nodes: %v", p.Name, row.Name, suits, n, err)
+					t.Errorf("%s suits %s: %v, and in a run of %d nodes: %v", p.Name, algo.Name, suits, n, err)
 				}
 			}
 			if suits {
@@ -302,18 +302,18 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 			}
 		}
 		if len(suited) < len(all)/2 || !slices.Equal(suited, listed) {
-			t.Errorf("%s has %d scenarios of %d, and these are listed: %v", row.Name, len(suited), len(all),
+			t.Errorf("%s has %d scenarios of %d, and these are listed: %v", algo.Name, len(suited), len(all),
 				listed)
 		}
 	}
 }
 
 // Rows mark the messages that permit to enter; otherwise no fault could lose a permit.
-func TestRowsSayWhatPermits(t *testing.T) {
-	for _, row := range mutex.Table {
-		permits := slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return k.Permit })
-		if !permits && !carriesToken(row) {
-			t.Errorf("%s has no message that permits, and none that carries a token", row.Name)
+func TestAlgorithmsSayWhatPermits(t *testing.T) {
+	for _, algo := range mutex.Table {
+		permits := slices.ContainsFunc(algo.Messages, func(k nodes.MessageKind) bool { return k.Permit })
+		if !permits && !carriesToken(algo) {
+			t.Errorf("%s has no message that permits, and none that carries a token", algo.Name)
 		}
 	}
 }

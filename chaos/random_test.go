@@ -8,15 +8,15 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 )
 
 // Every drawn plan can be carried out, under any seed of the run, and a plan that should leave an algorithm
 // inside its model breaks none of its assumptions.
 func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 	machine := func(nodes.Config) nodes.Machine { return elector{} }
-	spec := &row.Row{Spec: nodes.Spec{
+	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		New:  machine,
 		Safe: nodes.FIFO,
 		Live: nodes.NoLoss | nodes.NoCrash,
@@ -39,7 +39,7 @@ func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 			}
 		}
 	}
-	everything := &Scene{Spec: &row.Row{Spec: nodes.Spec{
+	everything := &Scene{Spec: &algorithm.Algorithm{Spec: nodes.Spec{
 		New:  machine,
 		Safe: ^nodes.Assumption(0),
 	}}, Config: nodes.Config{N: 3},
@@ -60,7 +60,8 @@ func TestPlansInsideTheModelBreakNothingThatTheyMay(t *testing.T) {
 		{New: saves, Safe: nodes.NoAmnesia}, {New: forgets, Safe: nodes.NoAmnesia},
 		{New: forgets, Live: nodes.EventualDetector}, {New: saves, Live: nodes.PerfectDetector | nodes.FIFO},
 	} {
-		s, kills := &Scene{Spec: &row.Row{Spec: spec}, Config: nodes.Config{N: 5}, Measured: time.Second}, 0
+		s, kills := &Scene{Spec: &algorithm.Algorithm{Spec: spec}, Config: nodes.Config{N: 5},
+			Measured: time.Second}, 0
 		for seed := range uint64(200) {
 			p := InsidePlan(s, seed)
 			for i := range p.Faults {
@@ -88,13 +89,13 @@ func TestPlansInsideTheModelBreakNothingThatTheyMay(t *testing.T) {
 // of routes, with a foreign broker no faults of brokers and connections. A simulated run has the same plan as
 // a real run.
 func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
-	elect := &row.Row{
+	elect := &algorithm.Algorithm{
 		Spec: nodes.Spec{
 			Kind:     nodes.Election,
 			Messages: []nodes.MessageKind{{Zero: ballot{}}},
 			New:      func(nodes.Config) nodes.Machine { return elector{} },
 		},
-		Elector: &row.Leadership{},
+		Elector: &algorithm.Leadership{},
 	}
 	keys := func(s Scene) map[string]int {
 		count := map[string]int{}
@@ -117,7 +118,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 		}
 		return count
 	}
-	for name, spec := range map[string]*row.Row{"mutual exclusion": {}, "elections": elect} {
+	for name, spec := range map[string]*algorithm.Algorithm{"mutual exclusion": {}, "elections": elect} {
 		all := keys(Scene{Spec: spec, Brokers: 3})
 		one, foreign := keys(Scene{Spec: spec}), keys(Scene{Spec: spec, Foreign: true})
 		for _, k := range effect.Kinds {
@@ -142,7 +143,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 
 // A random kill hits a node that no other fault hits at that time, if there is such a node.
 func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
-	s := &Scene{Spec: &row.Row{
+	s := &Scene{Spec: &algorithm.Algorithm{
 		Spec: nodes.Spec{},
 	}, Config: nodes.Config{N: 3}, Measured: time.Second}
 	for seed := range uint64(50) {
@@ -166,15 +167,15 @@ func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 
 // Plans for elections can be carried out too, under any seed of the run.
 func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
-	rows := []*row.Row{
+	algos := []*algorithm.Algorithm{
 		{Spec: nodes.Spec{Live: nodes.NoLoss | nodes.NoPause}},
 		{Spec: nodes.Spec{Safe: nodes.NoAmnesia, Servers: func(nodes.Config) int { return 1 },
 			Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) }}},
-		{Flaw: &row.Flaw{By: nodes.NoCrash}}}
+		{Flaw: &algorithm.Flaw{By: nodes.NoCrash}}}
 	words := map[string]int{}
 	for seed := range soak.Pick[uint64](600, 3000, 100_000) {
-		spec := *rows[seed%3]
-		spec.Name, spec.Kind, spec.Elector = "an elector", nodes.Election, &row.Leadership{}
+		spec := *algos[seed%3]
+		spec.Name, spec.Kind, spec.Elector = "an elector", nodes.Election, &algorithm.Leadership{}
 		spec.New = func(nodes.Config) nodes.Machine { return elector{} }
 		spec.Messages = []nodes.MessageKind{{Zero: ballot{}}, {Zero: aside{}, Net: 1}}
 		s := &Scene{Spec: &spec, Config: nodes.Config{N: 1 + int(seed%7)}, Measured: 10 * time.Second}

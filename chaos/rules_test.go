@@ -15,11 +15,11 @@ import (
 // scene is a run of an algorithm with five clients that is measured for three seconds.
 func scene(t testing.TB, algorithm string) *Scene {
 	t.Helper()
-	row, err := mutex.Find(algorithm)
+	algo, err := mutex.Find(algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 3 * time.Second}
+	return &Scene{Spec: algo, Config: nodes.Config{N: 5}, Measured: 3 * time.Second}
 }
 
 // ruled returns the shaper of a network in which faults are in force from the time 1 on.

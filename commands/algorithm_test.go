@@ -20,10 +20,11 @@ type addition struct {
 }
 
 // additions has one addition of each kind. A figure takes a field and its value; a kind of runs takes a kind
-// of rows, a problem and a table of rows; all others take a file and a line.
+// of algorithms, a problem and a table of algorithms; all others take a file and a line.
 var additions = []addition{
 	{"an algorithm", map[string]string{"secretary.go": "algorithms/mutex/secretary.go"},
-		[][3]string{{"algorithms/mutex/table.go", "var Table = []*row.Row{\n", "\t&secretaryRow,\n"}},
+		[][3]string{{"algorithms/mutex/table.go", "var Table = []*algorithm.Algorithm{\n",
+			"\t&secretaryAlgorithm,\n"}},
 		[][2]string{
 			{"list", "\nsecretary "},
 			{"list clerk", "\nsummary        One of the nodes is the coordinator too"},
@@ -130,7 +131,7 @@ func TestAdditionsAreAFileAndALine(t *testing.T) {
 	const conformance = "(SoundRows|RowsCost|RowsAre|RowsSay|NoRow|OptionsDo)/^secretary$"
 	out := c.run("go", "test", "-trimpath", "-vet=off", "-v", "-run", conformance, "./algorithms/mutex")
 	passed := regexp.MustCompile(`--- PASS: \w+/secretary`).FindAllString(out, -1)
-	if len(passed) != 8+3+1+2 { // tests of rows, assumptions, an option, and two explorations
+	if len(passed) != 8+3+1+2 { // tests of algorithms, assumptions, an option, and two explorations
 		t.Errorf("%d tests of the row pass:\n%s", len(passed), out)
 	}
 }

@@ -65,8 +65,8 @@ func TestCommandsKnowHowLongTheyTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := study.Experiment{Rows: catalog.Table{}.Rows(), Seed: 1}
-	electors := study.Experiment{Rows: election.Table}
+	all := study.Experiment{Algorithms: catalog.Table{}.Algorithms(), Seed: 1}
+	electors := study.Experiment{Algorithms: election.Table}
 	var one benchCall
 	one.Trials, one.Warmup, one.Duration = 3, time.Second, 4*time.Second
 	for name, takes := range map[string]time.Duration{
@@ -81,7 +81,7 @@ func TestCommandsKnowHowLongTheyTake(t *testing.T) {
 		}
 	}
 	one.Entries = 5
-	few := study.Matrix{Experiment: study.Experiment{Rows: []*spec{bully}}, Runs: 1}
+	few := study.Matrix{Experiment: study.Experiment{Algorithms: []*spec{bully}}, Runs: 1}
 	if one.takes() != 0 || few.Takes() > time.Second {
 		t.Errorf("%d entries take %v, and few simulated runs %v", one.Entries, one.takes(), few.Takes())
 	}

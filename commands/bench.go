@@ -126,7 +126,7 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
 	c.Algorithm = c.algorithm
-	f.Var(&rowFlag{&c.Algorithm, c.known}, "algo",
+	f.Var(&algorithmFlag{&c.Algorithm, c.known}, "algo",
 		"algorithm or scheme of election, by `name` or alias (see list)")
 	common(f, "algo")
 	group(f, option.System)
@@ -171,13 +171,13 @@ func (c *benchCall) resolve(s settings) error {
 	if err := cmp.Or(c.required.parse(), checkSet(&c.setup)); err != nil {
 		return err
 	}
-	row, err := c.row(s)
+	algo, err := c.algorithmOf(s)
 	if err != nil {
 		return err
 	}
-	c.Spec, c.Problem = row, check.ProblemOf(row)
+	c.Spec, c.Problem = algo, check.ProblemOf(algo)
 	if !slices.Contains(c.problems, c.Problem) {
-		return s.blame(fmt.Errorf("%s %s: %s", row.Name, c.Problem.Misplaced, c.Problem.Instead), "algo")
+		return s.blame(fmt.Errorf("%s %s: %s", algo.Name, c.Problem.Misplaced, c.Problem.Instead), "algo")
 	}
 	if err := c.resolveDemand(s); err != nil {
 		return s.blame(err, "algo", "load", "think", "rate", "arrivals")
@@ -233,10 +233,11 @@ func (c *benchCall) checkControl(s settings) error {
 	return nil
 }
 
-// row returns the row that the run is about, which describes an algorithm, a service or a foreign program.
-func (c *benchCall) row(s settings) (*spec, error) {
-	row, err := c.Find(c.Algorithm)
-	if err == nil && !slices.Contains(c.problems, check.ProblemOf(row)) && s.rank("algo") < byFlag {
+// algorithm returns the algorithm that the run is about, which describes an algorithm, a service or a foreign
+// program.
+func (c *benchCall) algorithmOf(s settings) (*spec, error) {
+	algo, err := c.Find(c.Algorithm)
+	if err == nil && !slices.Contains(c.problems, check.ProblemOf(algo)) && s.rank("algo") < byFlag {
 		delete(s, "algo") // a file or variable set --algo for other runs
 		c.Algorithm = c.algorithm
 	}
@@ -246,10 +247,10 @@ func (c *benchCall) row(s settings) (*spec, error) {
 	if used, err := c.useForeign(s); used || err != nil {
 		return c.Spec, s.blame(err, foreignNames...)
 	}
-	if row, err = c.Find(c.Algorithm); err != nil {
+	if algo, err = c.Find(c.Algorithm); err != nil {
 		_, err = c.find(c.known, c.Algorithm)
 	}
-	return row, s.blame(err, "algo")
+	return algo, s.blame(err, "algo")
 }
 
 // resolveRegions reads the file of regions, if there is one.
@@ -327,7 +328,7 @@ func realRuns(k known, command string) runCommand {
 
 // table returns the algorithms that the command takes.
 func (c *runCommand) table() []*spec {
-	return c.with(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
+	return c.with(func(algo *spec) bool { return slices.Contains(c.problems, check.ProblemOf(algo)) })
 }
 
 // resolveDemand works out the load. On the command line, it refuses options that this problem's runs do not
@@ -556,15 +557,15 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) (judged []condition) {
 
 // commandOf returns the command that makes a run with these options under a plan, quoted for a shell. It
 // lacks --server-program, since no record has that path.
-func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
-	return terminal.Invoked() + " " + strings.Join(wordsOf(row, o, real, plan), " ")
+func commandOf(algo *spec, o *bench.Options, real bool, plan string) string {
+	return terminal.Invoked() + " " + strings.Join(wordsOf(algo, o, real, plan), " ")
 }
 
 // wordsOf returns the words of commandOf after the program.
-func wordsOf(row *spec, o *bench.Options, real bool, plan string) []string {
+func wordsOf(algo *spec, o *bench.Options, real bool, plan string) []string {
 	words := []string{"simulate"}
 	if real {
-		words[0] = check.ProblemOf(row).Command
+		words[0] = check.ProblemOf(algo).Command
 	}
 	add := func(flag string, value any) {
 		words = append(words, "--"+flag, terminal.ShellQuoted(fmt.Sprint(value)))
@@ -575,13 +576,13 @@ func wordsOf(row *spec, o *bench.Options, real bool, plan string) []string {
 		}
 	}
 	if !foreign.Is(o.Config) {
-		add("algo", row.Name)
+		add("algo", algo.Name)
 	}
-	implied := option.Implied(bench.Implied(o, row))
+	implied := option.Implied(bench.Implied(o, algo))
 	if foreign.Is(o.Config) {
 		programWords(addText, o.Config)
 	} else {
-		for _, option := range row.Options {
+		for _, option := range algo.Options {
 			if value := o.Config.Value(option); value != implied.Config.Value(option) {
 				add(option.Name, value)
 			}

@@ -132,11 +132,11 @@ func (c *chaosCall) check(s settings) (err error) {
 	if err := cmp.Or(study.CheckReceive(c.Receive), checkSet(&c.Setup)); err != nil {
 		return err
 	}
-	c.Rows, err = rowsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Rows())
+	c.Algorithms, err = algorithmsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Algorithms())
 	if !s.given("simulated") {
-		c.Simulated = study.UsualPlans(len(c.Rows))
+		c.Simulated = study.UsualPlans(len(c.Algorithms))
 	}
-	if c.grid = study.CalmOf(c.Rows, study.CalmNodes); !s.given("calm") {
+	if c.grid = study.CalmOf(c.Algorithms, study.CalmNodes); !s.given("calm") {
 		c.calm = c.grid.Fewest()
 	}
 	switch counts := []int{c.Simulated, c.Real, c.calm, c.compared}; {
@@ -203,7 +203,7 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 			english.Thousands(float64(len(results))), c.Simulated+c.Real)
 		a.status = check.Inconclusive.ExitCode()
 	}
-	c.conclude(a, study.ShownBy(c.Rows, results), wrong)
+	c.conclude(a, study.ShownBy(c.Algorithms, results), wrong)
 	if c.json {
 		return terminal.PrintJSON(a.document,
 			map[string]any{"algorithms": append([]map[string]any{}, c.tallies...), "wrong": wrong})
@@ -239,7 +239,7 @@ func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.
 		where += fmt.Sprintf(", receive %v", c.Receive)
 	}
 	fmt.Fprintf(a.stdout, "%s %s, seed %d:\n", english.Count(len(results), "plan", "plans"), where, c.Seed)
-	tallies := study.Tallied(c.Rows, results)
+	tallies := study.Tallied(c.Algorithms, results)
 	c.tallies = append(c.tallies, tallyEntries(tallies, results[0].Simulated)...)
 	printTallies(a.stdout, tallies)
 	for i := range tallies {

@@ -14,7 +14,7 @@ import (
 	"turnstile/bench/compare"
 	"turnstile/bench/runs"
 	"turnstile/internal/format"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/results"
 )
 
@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// TestChoiceTable wants the tables "which do I take?" to say what rows and published sets say.
+// TestChoiceTable wants the tables "which do I take?" to say what algorithms and published sets say.
 func TestChoiceTable(t *testing.T) {
 	simulated, err := results.OpenJoined(filepath.Join(published, "simulated"))
 	if err != nil {
@@ -66,13 +66,16 @@ func TestChoiceTable(t *testing.T) {
 	for _, n := range survivals {
 		line(n.says, survivors(mutex.Table, n.plans), "plans "+inCode(n.plans))
 	}
-	line("safe under any loss, duplication, crash or delay", sound(mutex.Table, func(r *row.Row) bool {
-		return r.Safe == 0
-	}), "`list NAME`")
-	line("a resource with several units, as for readers and writers", sound(mutex.Table, func(r *row.Row) bool {
-		return r.Units.Most > 1
-	}), "`list NAME`")
-	line("entries carry fence numbers", sound(mutex.Table, func(r *row.Row) bool { return r.Fenced }),
+	line("safe under any loss, duplication, crash or delay",
+		sound(mutex.Table, func(r *algorithm.Algorithm) bool {
+			return r.Safe == 0
+		}), "`list NAME`")
+	line("a resource with several units, as for readers and writers",
+		sound(mutex.Table, func(r *algorithm.Algorithm) bool {
+			return r.Units.Most > 1
+		}), "`list NAME`")
+	line("entries carry fence numbers",
+		sound(mutex.Table, func(r *algorithm.Algorithm) bool { return r.Fenced }),
 		"`list NAME`")
 	wantTable(t, algorithmsPage, "which do I take", table.String())
 
@@ -123,13 +126,13 @@ func best(trials []compare.Trial, load string, by results.Column) string {
 	return strings.Join(words, "; ")
 }
 
-// survivors returns the sound rows that recover from all plans that hit them, if any plan hits them.
-func survivors(rows []*row.Row, plans []string) string {
-	return sound(rows, func(r *row.Row) bool {
+// survivors returns the sound algorithms that recover from all plans that hit them, if any plan hits them.
+func survivors(algos []*algorithm.Algorithm, plans []string) string {
+	return sound(algos, func(r *algorithm.Algorithm) bool {
 		hit := false
 		for _, plan := range plans {
 			cell, is := r.FaultCell(plan)
-			if is && cell.May != row.Recovers {
+			if is && cell.May != algorithm.Recovers {
 				return false
 			}
 			hit = hit || is
@@ -144,7 +147,7 @@ func oneLeader(t *testing.T) string {
 	for _, r := range records(t, published+"/split-brain/split-brain.csv") {
 		says[r["algorithm"]] = append(says[r["algorithm"]], r["says"])
 	}
-	return sound(election.Table, func(r *row.Row) bool {
+	return sound(election.Table, func(r *algorithm.Algorithm) bool {
 		leads := func(says string) bool { return says == "the majority only" || says == "one leader" }
 		of := says[r.Name]
 		two := func(says string) bool { return !leads(says) && says != "blocks" }
@@ -152,10 +155,10 @@ func oneLeader(t *testing.T) string {
 	})
 }
 
-// sound returns the names of the rows that are not known to be broken and for which is returns true.
-func sound(rows []*row.Row, is func(*row.Row) bool) string {
+// sound returns the names of the algorithms that are not known to be broken and for which is returns true.
+func sound(algos []*algorithm.Algorithm, is func(*algorithm.Algorithm) bool) string {
 	var names []string
-	for _, r := range rows {
+	for _, r := range algos {
 		if r.Flaw == nil && is(r) {
 			names = append(names, r.Name)
 		}

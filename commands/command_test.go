@@ -25,7 +25,7 @@ import (
 
 // The command that repeats a run asks for just that run.
 func TestCommandOfRun(t *testing.T) {
-	row, err := mutex.Find("raymond")
+	algo, err := mutex.Find("raymond")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,22 +36,22 @@ func TestCommandOfRun(t *testing.T) {
 		{Load: workload.Saturated, Receive: workload.Receive{By: workload.Poll, Period: time.Millisecond}},
 	} {
 		o := option.Defaults()
-		o.Algorithm, o.Config.N, o.Workload, o.Seed = row.Name, 5, w, 77
+		o.Algorithm, o.Config.N, o.Workload, o.Seed = algo.Name, 5, w, 77
 		o.Latency, o.Duration, o.Warmup = chance.Constant(time.Millisecond), time.Second, time.Second/10
 		if w.Zipf > 0 {
 			o.Resources = 3
 		}
-		o.Config = row.Explicit(o.Config)
-		if len(row.Options) > 0 && len(row.Options[0].Values) > 1 {
-			o.Config = o.Config.With(row.Options[0].Name, row.Options[0].Values[1])
+		o.Config = algo.Explicit(o.Config)
+		if len(algo.Options) > 0 && len(algo.Options[0].Values) > 1 {
+			o.Config = o.Config.With(algo.Options[0].Name, algo.Options[0].Values[1])
 		}
 		o.Plan, o.Detector, o.Hosts, o.Place = "random:77", "heartbeat", 2, "blocks"
-		j, err := bench.Resolve(catalog.Table{}, o, row, false)
+		j, err := bench.Resolve(catalog.Table{}, o, algo, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o = j.Options
-		words := strings.Fields(commandOf(row, &o, true, o.Plan))
+		words := strings.Fields(commandOf(algo, &o, true, o.Plan))
 		var got bench.Options
 		cmd := (&app{stdout: io.Discard, stderr: io.Discard}).root()
 		cmd.SetArgs(words[1:])
@@ -84,7 +84,7 @@ func TestCommandOfRun(t *testing.T) {
 }
 
 // The command that repeats a run about a service or a foreign program names it as the flags do, and not by
-// the row that was made of it.
+// the algorithm that was made of it.
 func TestCommandOfPrograms(t *testing.T) {
 	declared, err := foreign.Parse("token:token,ask", "safe=no-loss+timing,live=no-loss,fenced")
 	if err != nil {
@@ -113,13 +113,13 @@ func TestCommandOfPrograms(t *testing.T) {
 		"bench --nodes 3 --foreign 'python3 ra.py' --kinds token:token,ask --promises " +
 			"safe=no-loss+timing,live=no-loss,grace=2s,fenced ": foreign.Config(three, "python3 ra.py", declared),
 	} {
-		row, err := foreign.Row(c)
+		algo, err := foreign.Algorithm(c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := option.Defaults()
-		o.Algorithm, o.Config = row.Name, c
-		command := strings.Replace(commandOf(row, &o, true, ""), terminal.Invoked()+" ", "", 1)
+		o.Algorithm, o.Config = algo.Name, c
+		command := strings.Replace(commandOf(algo, &o, true, ""), terminal.Invoked()+" ", "", 1)
 		for _, part := range strings.SplitAfter(want, " --") {
 			if !strings.Contains(command+" ", strings.TrimSuffix(part, "--")) {
 				t.Errorf("%s\nlacks %q", command, part)

@@ -46,7 +46,7 @@ func (k known) completeFlags(cmd *cobra.Command, table []*spec) {
 	}
 	cmd.RegisterFlagCompletionFunc("algo",
 		func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return completeRows(table, args)
+			return completeAlgorithms(table, args)
 		})
 	cmd.RegisterFlagCompletionFunc("detector", k.completeDetector)
 	cmd.RegisterFlagCompletionFunc("elect", k.completeScheme)
@@ -93,8 +93,8 @@ func (k known) completeOption(option string) cobra.CompletionFunc {
 			name = args[0]
 		}
 		var values []string
-		if row, err := k.Find(name); err == nil && row.Option(option) != nil {
-			values = row.Option(option).Values
+		if algo, err := k.Find(name); err == nil && algo.Option(option) != nil {
+			values = algo.Option(option).Values
 		}
 		return values, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -102,18 +102,18 @@ func (k known) completeOption(option string) cobra.CompletionFunc {
 
 func (k known) completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string,
 	cobra.ShellCompDirective) {
-	return completeRows(k.Rows(), args)
+	return completeAlgorithms(k.Algorithms(), args)
 }
 
 func (k known) completeScheme(_ *cobra.Command, args []string, _ string) ([]string,
 	cobra.ShellCompDirective) {
-	return completeRows(k.Electors(), args)
+	return completeAlgorithms(k.Electors(), args)
 }
 
 // completeDescribed completes the argument of list: an algorithm, a failure detector or a service.
 func (k known) completeDescribed(_ *cobra.Command, args []string, _ string) ([]string,
 	cobra.ShellCompDirective) {
-	names, how := completeRows(slices.Concat(k.Rows(), k.Detectors()), args)
+	names, how := completeAlgorithms(slices.Concat(k.Algorithms(), k.Detectors()), args)
 	for _, s := range ownServices {
 		if len(args) == 0 {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.Summary))
@@ -122,11 +122,11 @@ func (k known) completeDescribed(_ *cobra.Command, args []string, _ string) ([]s
 	return names, how
 }
 
-// completeRows completes the name of a row of a table.
-func completeRows(table []*spec, args []string) (names []string, how cobra.ShellCompDirective) {
+// completeRows completes the name of an algorithm of a table.
+func completeAlgorithms(table []*spec, args []string) (names []string, how cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		for _, row := range table {
-			names = append(names, cobra.CompletionWithDesc(row.Name, row.Summary))
+		for _, algo := range table {
+			names = append(names, cobra.CompletionWithDesc(algo.Name, algo.Summary))
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

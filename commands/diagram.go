@@ -18,9 +18,9 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 	"turnstile/report/diagram"
 	"turnstile/results"
@@ -264,7 +264,7 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 
 // draw draws the window that the flags ask for. extract returns the events in a window. It refuses nodes that
 // do not exist, or too many nodes, before it reads any event.
-func (c *diagramCall) draw(title string, stack *row.Stack, steps bool, fault func(uint32) string,
+func (c *diagramCall) draw(title string, stack *algorithm.Stack, steps bool, fault func(uint32) string,
 	extract func(section.Window) (*spacetime.Extract, error)) (string, error) {
 	if err := c.nodes.Check(stack.Total()); err != nil {
 		return "", fmt.Errorf("--nodes: %w", err)

@@ -101,21 +101,21 @@ func kindTable() string {
 
 // faultTable returns the table of the outcomes that rows expect under plans. Rows with equal cells share a
 // column, and plans with equal cells share a line.
-func faultTable(rows []*spec, plans []*chaos.Plan) string {
+func faultTable(algos []*spec, plans []*chaos.Plan) string {
 	var says [][]string // by plan and row
 	for _, plan := range plans {
 		var line []string
-		for _, row := range rows {
+		for _, algo := range algos {
 			cell := ""
-			if plan.Suits(row) {
-				found, _ := row.FaultCell(plan.Name)
+			if plan.Suits(algo) {
+				found, _ := algo.FaultCell(plan.Name)
 				cell = strings.ReplaceAll(found.May.String(), "|", " ")
 			}
 			line = append(line, cell)
 		}
 		says = append(says, line)
 	}
-	columns := alike(len(rows), func(i int) (column []string) {
+	columns := alike(len(algos), func(i int) (column []string) {
 		for _, line := range says {
 			column = append(column, line[i])
 		}
@@ -124,7 +124,7 @@ func faultTable(rows []*spec, plans []*chaos.Plan) string {
 	var table strings.Builder
 	fmt.Fprint(&table, "| plan |")
 	for _, of := range columns {
-		fmt.Fprintf(&table, " %s |", names(of, func(i int) string { return rows[i].Name }))
+		fmt.Fprintf(&table, " %s |", names(of, func(i int) string { return algos[i].Name }))
 	}
 	fmt.Fprintf(&table, "\n|---|%s\n", strings.Repeat("---|", len(columns)))
 	for _, of := range alike(len(plans), func(i int) []string { return says[i] }) {
@@ -260,10 +260,10 @@ func runFault(t *testing.T, text string) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"ricart-agrawala", "suzuki-kasami", "central"} {
-		row, _ := mutex.Find(name)
-		scene := &chaos.Scene{Spec: row, Config: nodes.Config{N: 5}, Measured: 3 * time.Second, Brokers: 3,
+		algo, _ := mutex.Find(name)
+		scene := &chaos.Scene{Spec: algo, Config: nodes.Config{N: 5}, Measured: 3 * time.Second, Brokers: 3,
 			Servers: chaos.Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}}
-		if scene.Placement, err = place.Parse("", 5+row.ServerCount(scene.Config), 4); err != nil {
+		if scene.Placement, err = place.Parse("", 5+algo.ServerCount(scene.Config), 4); err != nil {
 			t.Fatal(err)
 		}
 		if err = f.Check(scene); err != nil {
@@ -281,8 +281,8 @@ func runFault(t *testing.T, text string) {
 	}
 	switch {
 	case f.Network != nil: // no algorithm of mutual exclusion has two
-		row, _ := (catalog.Table{}).Find("bully-second-network")
-		scene := &chaos.Scene{Spec: row, Config: row.Explicit(nodes.Config{N: 5}), Measured: 3 * time.Second}
+		algo, _ := (catalog.Table{}).Find("bully-second-network")
+		scene := &chaos.Scene{Spec: algo, Config: algo.Explicit(nodes.Config{N: 5}), Measured: 3 * time.Second}
 		if err := f.Check(scene); err != nil {
 			t.Error(err)
 		}
@@ -419,14 +419,14 @@ func TestDetectorsAreDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range detector.Table {
-		words := []string{"\n| `" + row.Name + "` |"}
-		for _, o := range row.Options {
+	for _, algo := range detector.Table {
+		words := []string{"\n| `" + algo.Name + "` |"}
+		for _, o := range algo.Options {
 			words = append(words, fmt.Sprintf("`%s` (%s)", o.Name, o.Default))
 		}
 		for _, word := range words {
 			if !strings.Contains(string(page), word) {
-				t.Errorf("docs/running.md does not say %q of %s", word, row.Name)
+				t.Errorf("docs/running.md does not say %q of %s", word, algo.Name)
 			}
 		}
 	}

@@ -45,21 +45,22 @@ func addMixed(f *pflag.FlagSet, mixed *bool, when string) {
 	f.BoolVar(mixed, "mixed", false, when+"go on with a set that another commit of Turnstile began")
 }
 
-// rowsNamed returns the rows that find returns for names; without names, it returns all.
-func rowsNamed(names []string, find func(string) (*spec, error), all []*spec) (rows []*spec, err error) {
+// rowsNamed returns the algorithms that find returns for names; without names, it returns all.
+func algorithmsNamed(names []string, find func(string) (*spec, error), all []*spec) (algos []*spec,
+	err error) {
 	for _, name := range names {
-		row, err := find(strings.TrimSpace(name))
+		algo, err := find(strings.TrimSpace(name))
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(rows, row) {
-			rows = append(rows, row)
+		if !slices.Contains(algos, algo) {
+			algos = append(algos, algo)
 		}
 	}
-	if rows == nil {
+	if algos == nil {
 		return all, nil
 	}
-	return rows, nil
+	return algos, nil
 }
 
 // follow returns a bar that shows the progress of an experiment. name is the word for one of its runs.

@@ -115,7 +115,7 @@ func exploreCommand(k known) Command {
 func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.algorithm = "ricart-agrawala"
-	f.Var(&rowFlag{&c.algorithm, c.known}, "algo", "the algorithm, by `name` or alias (see list)")
+	f.Var(&algorithmFlag{&c.algorithm, c.known}, "algo", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section, or elect")
 	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks, or may be told to campaign")
 	f.IntVar(&c.Campaigns, "campaigns", 0,
@@ -145,7 +145,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.Lookup("take").DefValue = "" // otherwise the help would say 1 of electors
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
 		"have the resource demand fence numbers, and refuse writes under a lower one than the highest it has seen")
-	addAlgorithmOptions(f, &c.Config, c.Rows())
+	addAlgorithmOptions(f, &c.Config, c.Algorithms())
 	c.completeOptions(cmd)
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
@@ -163,7 +163,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	noZero(f, "states", "would allow no state: leave it out for all")
 	common(f, "algo", "nodes", "entries", "check", "losses", "duplicates", "crashes", "restarts", "timing",
 		"depth", "memory", "save", "diagram", "json")
-	c.completeFlags(cmd, c.Rows())
+	c.completeFlags(cmd, c.Algorithms())
 	completeWith(cmd, "check", c.checks.known())
 }
 

@@ -18,8 +18,8 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/report/export"
 )
 
@@ -159,7 +159,7 @@ func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *sp
 }
 
 // mostMessages returns how many messages can be written in a form.
-func mostMessages(form string, stack *row.Stack) int {
+func mostMessages(form string, stack *algorithm.Stack) int {
 	if form != "shiviz" {
 		return spacetime.MostMessages
 	}
@@ -186,7 +186,7 @@ func (c *exportCall) checkSize(ctx context.Context, past *runs.Past) error {
 }
 
 // tooMany is the error of a trial, or a part of one, with too many messages or requests.
-func (c *exportCall) tooMany(stack *row.Stack, has string) error {
+func (c *exportCall) tooMany(stack *algorithm.Stack, has string) error {
 	most := english.Count(spacetime.MostSections, "request", "requests")
 	if c.to != "entries" {
 		most = english.Count(mostMessages(c.to, stack), "message", "messages") + " and " + most

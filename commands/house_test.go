@@ -143,7 +143,7 @@ var layers = [][]string{
 	{"nodes/foreign"},
 	{"nodes/workload", "nodes/history"},
 	{"nodes/foreign/program"},
-	{"nodes/row", "nodes/port"},
+	{"nodes/algorithm", "nodes/port"},
 	{"nodes"},
 	{"internal/selfbench"},
 	{"internal/broker", "internal/chance", "internal/yamlfile", "internal/format", "internal/proc",
@@ -158,7 +158,7 @@ var layers = [][]string{
 }
 
 // forTests is a package that tests alone import.
-const forTests = "judge/rowtest"
+const forTests = "judge/algotest"
 
 // A goPackage is what `go list` says of a package.
 type goPackage struct {
@@ -264,7 +264,7 @@ func TestImportsRunOneWay(t *testing.T) {
 	}
 }
 
-// docs/architecture.md lists every package in its table of the layers; those of internal are one row.
+// docs/architecture.md lists every package in its table of the layers; those of internal are one algorithm.
 func TestArchitectureListsEveryPackage(t *testing.T) {
 	text, err := os.ReadFile("../docs/architecture.md")
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -57,7 +57,7 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
 	addOption(f, option.Find("units"), &c.Units)
-	addAlgorithmOptions(f, &c.Config, c.Rows())
+	addAlgorithmOptions(f, &c.Config, c.Algorithms())
 	c.completeOptions(cmd)
 	f.BoolVar(&c.columns, "columns", false, "list the columns of result files or of the file NAME, or "+
 		"describe the column NAME")
@@ -66,39 +66,39 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 	forOneCall(cmd, "columns")
 }
 
-// run lists all rows, or describes the named one.
+// run lists all algorithms, or describes the named one.
 func (c *listCall) run(_ context.Context, a *app) error {
 	w, names := a.stdout, a.args
 	if c.columns {
 		return c.listColumns(w, names)
 	}
-	rows, named := c.Rows(), byFlag+1
+	algos, named := c.Algorithms(), byFlag+1
 	if len(names) > 0 {
-		if row := c.detectorNamed(names[0]); row != nil {
-			return listDetector(w, row, c.json)
+		if algo := c.detectorNamed(names[0]); algo != nil {
+			return listDetector(w, algo, c.json)
 		}
 		if s := ownService(names[0]); s != nil {
 			return listService(w, s, c.json)
 		}
-		row, err := c.findAlgorithm(names[0])
+		algo, err := c.findAlgorithm(names[0])
 		if err != nil {
 			return err
 		}
-		rows, named = []*spec{row}, byFlag
+		algos, named = []*spec{algo}, byFlag
 	}
-	for _, row := range rows {
-		if err := c.Check(row); err != nil {
+	for _, algo := range algos {
+		if err := c.Check(algo); err != nil {
 			return err
 		}
-		if _, err := c.settings.checkOptions(c.known, row, c.Config, named); err != nil {
+		if _, err := c.settings.checkOptions(c.known, algo, c.Config, named); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.json:
 		list := []entry{}
-		for _, row := range rows {
-			list = append(list, entryOf(row, c.Config))
+		for _, algo := range algos {
+			list = append(list, entryOf(algo, c.Config))
 		}
 		if len(names) > 0 {
 			return terminal.PrintJSON(w, list[0])
@@ -106,21 +106,21 @@ func (c *listCall) run(_ context.Context, a *app) error {
 		return terminal.PrintJSON(w, list)
 	case c.markdown:
 		writeMarkdown(w, "| `--algo` | aliases | family | messages per entry | safety assumes | source |",
-			c.rowsOf(false), func(row *spec) []any { return []any{row.CostOf(c.Config).Formula} })
+			c.algorithmsOf(false), func(algo *spec) []any { return []any{algo.CostOf(c.Config).Formula} })
 		writeMarkdown(w, "\n| `--scheme` | aliases | family | elects | one leader assumes | source |",
-			c.rowsOf(true), electsWhom)
+			c.algorithmsOf(true), electsWhom)
 	case len(names) > 0:
-		kindOf(rows[0]).describe(w, rows[0], c.Config)
-		writeStory(w, rows[0], c.Config)
+		kindOf(algos[0]).describe(w, algos[0], c.Config)
+		writeStory(w, algos[0], c.Config)
 	default:
-		costs := func(row *spec) []any {
-			cost := row.CostOf(row.Explicit(c.Config))
+		costs := func(algo *spec) []any {
+			cost := algo.CostOf(algo.Explicit(c.Config))
 			return []any{cmp.Or(cost.Formula, "not published"), cost.Any}
 		}
 		err := errors.Join(
-			writeList(w, c.rowsOf(false), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
+			writeList(w, c.algorithmsOf(false), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
 				fmt.Sprintf("N=%d", c.N)),
-			writeList(w, c.rowsOf(true), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
+			writeList(w, c.algorithmsOf(true), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
 			c.writeDetectors(w),
 			writeOwnServices(w))
 		fmt.Fprintln(w, "list NAME has the aliases, options, costs, model and source of one.")
@@ -130,17 +130,17 @@ func (c *listCall) run(_ context.Context, a *app) error {
 }
 
 // rowsOf returns the algorithms whose runs are about leaders, or all others.
-func (k known) rowsOf(leads bool) []*spec {
-	return k.with(func(row *spec) bool { return check.ProblemOf(row).Leads == leads })
+func (k known) algorithmsOf(leads bool) []*spec {
+	return k.with(func(algo *spec) bool { return check.ProblemOf(algo).Leads == leads })
 }
 
 // writeList prints a line per algorithm: its name, its family, and the cells that the function says returns.
-func writeList(w io.Writer, rows []*spec, says func(*spec) []any, head ...string) error {
+func writeList(w io.Writer, algos []*spec, says func(*spec) []any, head ...string) error {
 	t := terminal.Table{Head: head}
-	for _, row := range rows {
-		t.Add(append([]any{row.Name, row.Family}, says(row)...)...)
+	for _, algo := range algos {
+		t.Add(append([]any{algo.Name, algo.Family}, says(algo)...)...)
 	}
-	return errors.Join(t.Print(w), writeBroken(w, rows), blankLine(w))
+	return errors.Join(t.Print(w), writeBroken(w, algos), blankLine(w))
 }
 
 // blankLine ends the part of a list about one kind.
@@ -149,12 +149,12 @@ func blankLine(w io.Writer) error {
 	return err
 }
 
-// writeBroken names the rows that are known to be broken, each with the check that finds it.
-func writeBroken(w io.Writer, rows []*spec) error {
+// writeBroken names the algorithms that are known to be broken, each with the check that finds it.
+func writeBroken(w io.Writer, algos []*spec) error {
 	var broken []string
-	for _, row := range rows {
-		if row.Flaw != nil {
-			broken = append(broken, fmt.Sprintf("%s (%s)", row.Name, row.Broken()))
+	for _, algo := range algos {
+		if algo.Flaw != nil {
+			broken = append(broken, fmt.Sprintf("%s (%s)", algo.Name, algo.Broken()))
 		}
 	}
 	if len(broken) == 0 {
@@ -164,21 +164,21 @@ func writeBroken(w io.Writer, rows []*spec) error {
 	return err
 }
 
-// writeInfo writes the fields that every row has. It returns a function that writes a further field, unless
-// the text of that field is empty.
-func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
+// writeInfo writes the fields that every algorithm has. It returns a function that writes a further field,
+// unless the text of that field is empty.
+func writeInfo(w io.Writer, algo *spec) (line func(name, text string)) {
 	line = func(name, text string) {
 		if text != "" {
 			writeField(w, name, text)
 		}
 	}
-	line("name", row.Name)
-	line("aliases", strings.Join(row.Aliases, ", "))
-	line("family", row.Family)
-	line("summary", row.Summary)
-	line("source", row.Source)
-	if row.Flaw != nil {
-		line("known broken", row.Broken().String()+": it is here for the checks to catch")
+	line("name", algo.Name)
+	line("aliases", strings.Join(algo.Aliases, ", "))
+	line("family", algo.Family)
+	line("summary", algo.Summary)
+	line("source", algo.Source)
+	if algo.Flaw != nil {
+		line("known broken", algo.Broken().String()+": it is here for the checks to catch")
 	}
 	return line
 }
@@ -246,40 +246,40 @@ func writeCost(w io.Writer, one *spec, c nodes.Config) {
 	fmt.Fprintf(w, "with %s:\n", strings.Join(with, ", "))
 	for _, f := range []struct {
 		name  string
-		value row.Range
+		value algorithm.Range
 	}{
 		{"sequential", cost.Sequential}, {"one", cost.One}, {"saturated", cost.Saturated}, {"any load", cost.Any},
 	} {
 		writeWrapped(w, fmt.Sprintf("  %-12s ", f.name), fmt.Sprint(f.value, meansOf(one, c, f.name, f.value)))
 	}
 	hops := "hops"
-	if cost.Delay == row.Exactly(1) {
+	if cost.Delay == algorithm.Exactly(1) {
 		hops = "hop"
 	}
 	fmt.Fprintf(w, "published synchronization delay: %s %s\n", cost.Delay, hops)
 }
 
 // writeParts writes the messages, timers, options and servers of an algorithm.
-func writeParts(line func(name, text string), row *spec, c nodes.Config) {
-	line("messages", strings.Join(row.CodecIn(c).Names(), ", "))
-	line("timers", timersOf(row))
-	for _, o := range row.Options {
+func writeParts(line func(name, text string), algo *spec, c nodes.Config) {
+	line("messages", strings.Join(algo.CodecIn(c).Names(), ", "))
+	line("timers", timersOf(algo))
+	for _, o := range algo.Options {
 		line("option", "--"+o.Name+": "+o.String())
 	}
-	if servers := row.ServerCount(c); servers > 0 {
+	if servers := algo.ServerCount(c); servers > 0 {
 		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
 	}
 }
 
 // meansOf describes the mean messages per entry under a load whose published cost is a range.
-func meansOf(one *spec, c nodes.Config, load string, limits row.Range) (text string) {
+func meansOf(one *spec, c nodes.Config, load string, limits algorithm.Range) (text string) {
 	if limits.Exact() {
 		return ""
 	}
 	for _, mean := range one.Means(load, c) {
 		text += fmt.Sprintf(", on average %s", strconv.FormatFloat(mean.Value(c).Min, 'f', 2, 64))
 		if mean.Hold > 0 {
-			text += fmt.Sprintf(" if the hold is %d times the latency", mean.Hold/row.Hop)
+			text += fmt.Sprintf(" if the hold is %d times the latency", mean.Hold/algorithm.Hop)
 		}
 		text += fmt.Sprintf(" (%s)", mean.Source)
 	}
@@ -287,8 +287,8 @@ func meansOf(one *spec, c nodes.Config, load string, limits row.Range) (text str
 }
 
 // broadcasts names the messages of an algorithm that go to all peers at once.
-func broadcasts(row *spec, c nodes.Config) (names []string) {
-	for kind, codec := 0, row.CodecIn(c); kind < codec.Kinds(); kind++ {
+func broadcasts(algo *spec, c nodes.Config) (names []string) {
+	for kind, codec := 0, algo.CodecIn(c); kind < codec.Kinds(); kind++ {
 		if codec.Kind(kind).Broadcast {
 			names = append(names, codec.Name(kind))
 		}
@@ -297,9 +297,9 @@ func broadcasts(row *spec, c nodes.Config) (names []string) {
 }
 
 // timersOf lists the timers of an algorithm.
-func timersOf(row *spec) string {
+func timersOf(algo *spec) string {
 	var names []string
-	for _, t := range row.Timers {
+	for _, t := range algo.Timers {
 		name := t.Name
 		if t.PerPeer {
 			name += " (per peer)"
@@ -313,16 +313,16 @@ func timersOf(row *spec) string {
 }
 
 // bypassOf describes how often a request may be passed over.
-func bypassOf(row *spec, c nodes.Config) string {
-	bypass, promised := row.Exclusion().Promised(c)
+func bypassOf(algo *spec, c nodes.Config) string {
+	bypass, promised := algo.Exclusion().Promised(c)
 	switch {
-	case row.Exclusion().Chance:
+	case algo.Exclusion().Chance:
 		return "chance decides which client enters next: how often a request is passed over is not bounded"
 	case !promised:
 		return "how often a request is passed over is not bounded"
 	}
 	while := ""
-	if row.Exclusion().Fair != 0 {
+	if algo.Exclusion().Fair != 0 {
 		while = ", as long as nothing goes wrong"
 	}
 	return fmt.Sprintf("once a request is known, at most %s by others come first%s; with %s",
@@ -330,16 +330,16 @@ func bypassOf(row *spec, c nodes.Config) string {
 }
 
 // writeMarkdown prints a table for a Markdown document. The function says returns the fourth cell of a line.
-func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) []any) {
+func writeMarkdown(w io.Writer, head string, algos []*spec, says func(*spec) []any) {
 	fmt.Fprintf(w, "%s\n|---|---|---|---|---|---|\n", head)
 	cell := strings.NewReplacer("|", `\|`).Replace
-	for _, row := range rows {
-		source := row.Source
-		if row.Flaw != nil {
-			source += "; known broken: " + row.Broken().String()
+	for _, algo := range algos {
+		source := algo.Source
+		if algo.Flaw != nil {
+			source += "; known broken: " + algo.Broken().String()
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
-			row.Family, cell(fmt.Sprint(says(row)...)), row.Safe, cell(source))
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", algo.Name, cell(strings.Join(algo.Aliases, ", ")),
+			algo.Family, cell(fmt.Sprint(says(algo)...)), algo.Safe, cell(source))
 	}
 }
 
@@ -380,32 +380,32 @@ type setting struct {
 	Default string   `json:"default"`
 }
 
-func entryOf(row *spec, c nodes.Config) entry {
-	c = row.Explicit(c)
-	cost := row.CostOf(c)
+func entryOf(algo *spec, c nodes.Config) entry {
+	c = algo.Explicit(c)
+	cost := algo.CostOf(c)
 	e := entry{
-		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
-		Summary: row.Summary, Broken: row.Broken().Check, Safe: needs(row.SafeIn(c)),
-		Live:   needs(row.SafeIn(c) | row.LiveIn(c)),
-		Units:  unitLimitsOf(row.Units),
-		Fenced: row.Fenced, Follows: row.Follows, Effective: needs(row.Effective), Detector: row.Detects,
-		Messages: row.CodecIn(c).Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
+		Name: algo.Name, Aliases: append([]string{}, algo.Aliases...), Family: algo.Family, Source: algo.Source,
+		Summary: algo.Summary, Broken: algo.Broken().Check, Safe: needs(algo.SafeIn(c)),
+		Live:   needs(algo.SafeIn(c) | algo.LiveIn(c)),
+		Units:  unitLimitsOf(algo.Units),
+		Fenced: algo.Fenced, Follows: algo.Follows, Effective: needs(algo.Effective), Detector: algo.Detects,
+		Messages: algo.CodecIn(c).Names(), Servers: algo.ServerCount(c), Circulates: algo.Circulates,
 		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
 			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
 		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []setting{}, Symbols: map[string]int{},
-		Broadcasts: row.Broadcasts(c),
+		Broadcasts: algo.Broadcasts(c),
 	}
-	for _, s := range row.Exclusion().Symbols {
+	for _, s := range algo.Exclusion().Symbols {
 		e.Symbols[s.Name] = s.Value(c)
 	}
-	if bypass, promised := row.Exclusion().Promised(c); promised {
+	if bypass, promised := algo.Exclusion().Promised(c); promised {
 		e.Bypass = &bypass
 	}
-	for _, o := range row.Options {
+	for _, o := range algo.Options {
 		e.Options = append(e.Options, setting{o.Name, o.Usage, o.Values, o.Default})
 	}
-	for _, i := range row.Exclusion().IdentitiesIn(c) {
+	for _, i := range algo.Exclusion().IdentitiesIn(c) {
 		e.Identities = append(e.Identities, i.Says)
 	}
 	return e
@@ -438,12 +438,12 @@ func (k known) columnEntries(name string) (all []columnEntry, err error) {
 			}
 		}
 	}
-	for _, row := range k.Rows() {
-		for _, o := range row.Options {
-			column := results.OptionColumnOf(row.Name, o.Name)
+	for _, algo := range k.Algorithms() {
+		for _, o := range algo.Options {
+			column := results.OptionColumnOf(algo.Name, o.Name)
 			if known = append(known, column); name == column {
 				all = append(all, columnEntry{results.RowsFile, column, "as in the flag",
-					fmt.Sprintf("option --%s of %s: %s", o.Name, row.Name, o.Usage), "a run of another algorithm"})
+					fmt.Sprintf("option --%s of %s: %s", o.Name, algo.Name, o.Usage), "a run of another algorithm"})
 			}
 		}
 	}
@@ -526,7 +526,7 @@ type limits struct {
 	Max *float64 `json:"max"`
 }
 
-func limitsOf(r row.Range) limits {
+func limitsOf(r algorithm.Range) limits {
 	if math.IsInf(r.Max, 1) {
 		return limits{Min: r.Min}
 	}
@@ -551,23 +551,23 @@ func writeBesides(one *spec, c nodes.Config, line func(name, text string)) {
 }
 
 // electsWhom describes which node a scheme elects.
-func electsWhom(row *spec) []any {
-	winner := [...]string{"anybody", "the highest", "the lowest"}[row.Elector.Wins]
-	if row.Elector.Terms {
+func electsWhom(algo *spec) []any {
+	winner := [...]string{"anybody", "the highest", "the lowest"}[algo.Elector.Wins]
+	if algo.Elector.Terms {
 		winner += ", for a term"
 	}
 	return []any{winner}
 }
 
 // writeElector describes one scheme of election.
-func writeElector(w io.Writer, row *spec, c nodes.Config) {
-	line := writeInfo(w, row)
-	line("elects", fmt.Sprint(electsWhom(row)...))
-	line("one leader", "rests on "+row.Safe.String())
-	line("in the end", "all agree on a node that is up; this rests on "+row.Live.String())
-	line("elected", "when "+row.Elector.Follow.String())
+func writeElector(w io.Writer, algo *spec, c nodes.Config) {
+	line := writeInfo(w, algo)
+	line("elects", fmt.Sprint(electsWhom(algo)...))
+	line("one leader", "rests on "+algo.Safe.String())
+	line("in the end", "all agree on a node that is up; this rests on "+algo.Live.String())
+	line("elected", "when "+algo.Elector.Follow.String())
 	for _, someLinks := range []bool{false, true} {
-		for _, p := range row.Elector.PartitionsIn(c, someLinks) {
+		for _, p := range algo.Elector.PartitionsIn(c, someLinks) {
 			says := fmt.Sprintf("%v cut: %v, since %s", p.Cuts, p.Does, p.Why)
 			if p.Mend != "" {
 				says += "; --" + p.Mend + " prevents that"
@@ -575,37 +575,37 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 			line("partition", says)
 		}
 	}
-	if row.Elector.Overlap != nil {
+	if algo.Elector.Overlap != nil {
 		line("take-over", fmt.Sprintf("two nodes may lead for %v while one takes over from the other",
-			row.Elector.Overlap(c)))
+			algo.Elector.Overlap(c)))
 	}
-	if lapse := row.Elector.LapseOf(c); lapse > 0 {
+	if lapse := algo.Elector.LapseOf(c); lapse > 0 {
 		line("majority", fmt.Sprintf("a leader that cannot reach a majority knows within %v", lapse))
 	}
-	if leads := row.Elector; leads.Mistakes != nil {
+	if leads := algo.Elector; leads.Mistakes != nil {
 		const late = time.Second
 		line("stability", fmt.Sprintf("a node suspects a live leader at most %d times, if no message takes longer "+
 			"than %v", leads.Mistakes(c, late), late))
 	}
-	if row.Elector.LeaderAlone {
+	if algo.Elector.LeaderAlone {
 		line("senders", "the leader alone, once all agree on it")
 	}
-	if row.Elector.Costs != nil {
-		cost := row.Elector.Costs(c)
+	if algo.Elector.Costs != nil {
+		cost := algo.Elector.Costs(c)
 		line("cost", fmt.Sprintf("with %d nodes: %d messages if all nodes begin at once, and at most %d in any "+
 			"election", c.N, cost.AtOnce, cost.Most))
 	}
-	if row.Codec().Networks() > 1 {
+	if algo.Codec().Networks() > 1 {
 		line("networks", "two, each with a broker of its own: faults name them first and second")
 	}
-	if grace := row.GraceOf(c); grace > 0 {
+	if grace := algo.GraceOf(c); grace > 0 {
 		line("grace", fmt.Sprintf("%v after a fault is healed", grace.Round(time.Millisecond)))
 	}
-	if row.Detects != "" {
-		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
+	if algo.Detects != "" {
+		line("listens to", "the failure detector "+algo.Detects+", unless --detector names another")
 	}
-	writeParts(line, row, c)
-	writePitfalls(row, line)
+	writeParts(line, algo, c)
+	writePitfalls(algo, line)
 }
 
 // storySizes are the numbers of nodes that writeStory tries, in this order.
@@ -671,14 +671,14 @@ func writeWrapped(w io.Writer, label, text string) {
 	}
 }
 
-// writePitfalls writes each failure that the row expects under plans of faults, with the reason and the
+// writePitfalls writes each failure that the algorithm expects under plans of faults, with the reason and the
 // plans, and then the meaning of the letters in the reasons.
 func writePitfalls(of *spec, line func(name, text string)) {
 	kind := kindOf(of).story
 	words := []struct {
-		outcome row.Outcome
+		outcome algorithm.Outcome
 		says    string
-	}{{row.Starves, kind.starves}, {row.Blocks, kind.blocks}, {row.Breaks, kind.breaks}}
+	}{{algorithm.Starves, kind.starves}, {algorithm.Blocks, kind.blocks}, {algorithm.Breaks, kind.breaks}}
 	var order []string
 	plans := map[string][]string{}
 	for _, cell := range of.Faults {
@@ -708,41 +708,41 @@ func writePitfalls(of *spec, line func(name, text string)) {
 // writeDetectors prints a line per failure detector.
 func (k known) writeDetectors(w io.Writer) error {
 	t := terminal.Table{Head: []string{"DETECTOR", "SUSPECTS"}}
-	for _, row := range k.Detectors() {
-		t.Add(row.Name, row.Summary)
+	for _, algo := range k.Detectors() {
+		t.Add(algo.Name, algo.Summary)
 	}
 	return errors.Join(t.Print(w), blankLine(w))
 }
 
 // detectorNamed returns the failure detector of that name; nil: unknown name.
 func (k known) detectorNamed(name string) *spec {
-	row, err := row.Find("detector", k.Detectors(), name)
+	algo, err := algorithm.Find("detector", k.Detectors(), name)
 	if err != nil {
 		return nil
 	}
-	return row
+	return algo
 }
 
 // writeDetector describes one failure detector.
-func writeDetector(w io.Writer, row *spec) {
+func writeDetector(w io.Writer, algo *spec) {
 	line := func(name, text string) { writeField(w, name, text) }
-	line("name", row.Name)
-	line("aliases", strings.Join(row.Aliases, ", "))
+	line("name", algo.Name)
+	line("aliases", strings.Join(algo.Aliases, ", "))
 	line("is", "a failure detector, which --detector adds to an algorithm")
-	line("summary", row.Summary)
-	line("source", row.Source)
-	for _, o := range row.Options {
+	line("summary", algo.Summary)
+	line("source", algo.Source)
+	for _, o := range algo.Options {
 		line("option", o.Name+": "+o.String())
 	}
-	if row.Told != nil {
+	if algo.Told != nil {
 		line("runs", "in simulations alone")
 		return
 	}
-	line("messages", strings.Join(row.Codec().Names(), ", "))
-	line("accuracy", "rests on "+(row.Safe|row.Live).String())
+	line("messages", strings.Join(algo.Codec().Names(), ", "))
+	line("accuracy", "rests on "+(algo.Safe|algo.Live).String())
 	const count = 5
 	line("tells", fmt.Sprintf("all of %d nodes of a crash within %v plus the latency", count,
-		row.Detector.Tells(row.Explicit(nodes.Config{N: count}), 0, 1)))
+		algo.Detector.Tells(algo.Explicit(nodes.Config{N: count}), 0, 1)))
 }
 
 // A detectorEntry is one failure detector as list --json prints it.
@@ -757,27 +757,27 @@ type detectorEntry struct {
 	Simulated bool      `json:"simulated_only"`
 }
 
-func detectorEntryOf(row *spec) detectorEntry {
-	e := detectorEntry{Name: row.Name, Aliases: row.Aliases, Source: row.Source, Summary: row.Summary,
-		Live: needs(row.Safe | row.Live), Messages: row.Codec().Names(), Simulated: row.Told != nil}
-	for _, o := range row.Options {
+func detectorEntryOf(algo *spec) detectorEntry {
+	e := detectorEntry{Name: algo.Name, Aliases: algo.Aliases, Source: algo.Source, Summary: algo.Summary,
+		Live: needs(algo.Safe | algo.Live), Messages: algo.Codec().Names(), Simulated: algo.Told != nil}
+	for _, o := range algo.Options {
 		e.Options = append(e.Options, setting{o.Name, o.Usage, o.Values, o.Default})
 	}
 	return e
 }
 
 // listDetector describes one failure detector, for people or programs.
-func listDetector(w io.Writer, row *spec, asJSON bool) error {
+func listDetector(w io.Writer, algo *spec, asJSON bool) error {
 	if asJSON {
-		return terminal.PrintJSON(w, detectorEntryOf(row))
+		return terminal.PrintJSON(w, detectorEntryOf(algo))
 	}
-	writeDetector(w, row)
+	writeDetector(w, algo)
 	return nil
 }
 
 // completeDetector completes the name of a failure detector.
 func (k known) completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names, how := completeRows(k.Detectors(), nil)
+	names, how := completeAlgorithms(k.Detectors(), nil)
 	off := cobra.CompletionWithDesc(option.NoDetector, "no detector, even if the algorithm uses one")
 	return append(names, off), how
 }

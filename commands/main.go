@@ -41,22 +41,22 @@ func Main(table catalog.Table, node []string) int {
 	return run(interruptible(), program{table, node}, os.Args[1:], os.Stdout, os.Stderr)
 }
 
-// checkOwnOptions returns an error if a row that the user has added has an option with the name of a flag of
-// some command.
+// checkOwnOptions returns an error if an algorithm that the user has added has an option with the name of a
+// flag of some command.
 func checkOwnOptions(table catalog.Table) error {
 	var all []*cobra.Command
-	for _, row := range table.Rows() {
-		if !table.Own(row) {
+	for _, algo := range table.Algorithms() {
+		if !table.Own(algo) {
 			continue
 		}
 		if all == nil {
 			all = (&app{stdout: &output{Writer: io.Discard}, stderr: io.Discard}).root().Commands()
 		}
-		for _, o := range row.Options {
+		for _, o := range algo.Options {
 			for _, cmd := range all {
 				if f := cmd.Flags().Lookup(o.Name); f != nil && !isOption(f) {
 					return fmt.Errorf("the row %s has the option %q, which is a flag of %s: take another name",
-						row.Name, o.Name, cmd.Name())
+						algo.Name, o.Name, cmd.Name())
 				}
 			}
 		}

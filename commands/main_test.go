@@ -235,8 +235,8 @@ func cleanEnv() []string {
 	return env
 }
 
-// A row that a user adds may not have an option with the name of a flag: the option could not be set.
-func TestOptionsOfOwnRows(t *testing.T) {
+// An algorithm that a user adds may not have an option with the name of a flag: the option could not be set.
+func TestOptionsOfOwnAlgorithms(t *testing.T) {
 	for name, refused := range map[string]bool{"hold": true, "elsewhere": false} {
 		own := *mutex.Table[0]
 		own.Name, own.Aliases = "mine", nil

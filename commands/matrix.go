@@ -147,7 +147,7 @@ func (c *matrixCall) check(s settings) (err error) {
 	case len(c.services.only) > 0:
 		return errors.New("--only picks services: add --services or --failover, or leave it out")
 	}
-	c.Rows, err = rowsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Rows())
+	c.Algorithms, err = algorithmsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Algorithms())
 	if err == nil {
 		err = checkPlans(c.Faults)
 	}
@@ -275,12 +275,12 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(cells), "cell", "cells"), t)
 }
 
-// expectations counts cases by whether their runs met what their rows expect.
+// expectations counts cases by whether their runs met what their algorithms expect.
 type expectations struct {
 	met, differ int
 	unknown     int // inconclusive cases
 	missed      int // cases in which no fault hit anything
-	free        int // cases for which the row expects nothing
+	free        int // cases for which the algorithm expects nothing
 	left        int // cases that cannot be run here
 }
 
@@ -459,22 +459,22 @@ func electionLine(r *results.MatrixRow) []any {
 // printShown prints the outcomes of cells, a line for each plan and a column for each algorithm.
 func printShown(out io.Writer, cells []*study.Cell, plans []*chaos.Plan) {
 	t := terminal.Table{Head: []string{""}}
-	var rows []*spec
+	var algos []*spec
 	for _, c := range cells {
-		if !slices.Contains(rows, c.Spec) {
-			rows = append(rows, c.Spec)
-			fmt.Fprintf(out, "%d %s\n", len(rows), c.Spec.Name)
-			t.Head = append(t.Head, strconv.Itoa(len(rows)))
+		if !slices.Contains(algos, c.Spec) {
+			algos = append(algos, c.Spec)
+			fmt.Fprintf(out, "%d %s\n", len(algos), c.Spec.Name)
+			t.Head = append(t.Head, strconv.Itoa(len(algos)))
 		}
 	}
 	for _, plan := range plans {
-		outcomes, any := make([]string, len(rows)), false
+		outcomes, any := make([]string, len(algos)), false
 		for _, c := range cells {
 			if c.Plan.Name != plan.Name || len(c.Runs) == 0 {
 				continue
 			}
 			any = true
-			column := slices.Index(rows, c.Spec)
+			column := slices.Index(algos, c.Spec)
 			if outcomes[column] = c.Shown().String(); c.Wrong() != nil {
 				outcomes[column] += "!"
 			}

@@ -15,7 +15,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/results"
 )
 
@@ -154,11 +154,11 @@ func TestCellsWithoutEvidence(t *testing.T) {
 	}
 	cell := func(runs ...*study.Result) *study.Cell {
 		return &study.Cell{Spec: central, Plan: chaos.ScenariosOf(central)[0], Runs: runs,
-			May: row.FaultCell{May: row.Recovers}}
+			May: algorithm.FaultCell{May: algorithm.Recovers}}
 	}
 	var out strings.Builder
 	a := &app{stdout: &output{Writer: &out}}
-	(&matrixCall{}).printDiffering(a, []*study.Cell{cell(), cell(&study.Result{Shown: row.Recovers})})
+	(&matrixCall{}).printDiffering(a, []*study.Cell{cell(), cell(&study.Result{Shown: algorithm.Recovers})})
 	if want := "2 cells: 1 as expected, 0 not, 1 not run.\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

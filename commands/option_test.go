@@ -38,14 +38,14 @@ func beOrchestratorWithSpare() {
 		os.Exit(Main(catalog.Table{}, nil))
 		return
 	}
-	row := mutex.Table[0]
+	algo := mutex.Table[0]
 	o := option.Defaults()
 	o.Workload.Campaigns = 7
-	j, err := bench.Resolve(catalog.Table{}, o, row, true)
+	j, err := bench.Resolve(catalog.Table{}, o, algo, true)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(commandOf(row, &j.Options, false, ""))
+	fmt.Println(commandOf(algo, &j.Options, false, ""))
 }
 
 // A new option of runs is one entry of option.Table: it is a flag, a variable of the environment and of make,

@@ -15,8 +15,8 @@ import (
 
 	"turnstile/bench/option"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
-	"turnstile/nodes/row"
 )
 
 // addOption adds the flag of an option of runs. value is a pointer, as option.Option.Of returns it; the
@@ -59,11 +59,11 @@ func addValue(f *pflag.FlagSet, value any, name, short, usage string) {
 
 // addAlgorithmOptions adds a flag for each option of the algorithms of a table.
 func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
-	for _, o := range row.Options(table) {
+	for _, o := range algorithm.Options(table) {
 		var rows []string
-		for _, row := range table {
-			if row.Option(o.Name) != nil {
-				rows = append(rows, row.Name)
+		for _, algo := range table {
+			if algo.Option(o.Name) != nil {
+				rows = append(rows, algo.Name)
 			}
 		}
 		f.Func(o.Name, o.String()+"; of "+strings.Join(rows, ", "), func(value string) error {
@@ -80,17 +80,17 @@ func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 // checkOptions validates the configuration c of an algorithm. named is the rank of the setting that named the
 // algorithm. If the algorithm lacks an option, checkOptions drops the option if its rank is lower, as in a
 // file for many runs.
-func (s settings) checkOptions(k known, row *spec, c nodes.Config, named rank) (nodes.Config, error) {
+func (s settings) checkOptions(k known, algo *spec, c nodes.Config, named rank) (nodes.Config, error) {
 	c.Options = maps.Clone(c.Options)
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
-		return row.Option(name) == nil && s.rank(name) < named
+		return algo.Option(name) == nil && s.rank(name) < named
 	})
-	if row.Units.Most <= 1 && s.rank("units") < named { // --units was set for other algorithms
+	if algo.Units.Most <= 1 && s.rank("units") < named { // --units was set for other algorithms
 		c.Units = 0
 	}
-	err := k.hinted(row.Validate(c))
+	err := k.hinted(algo.Validate(c))
 	var fence *nodes.FenceError
-	if errors.As(err, &fence) && row.Family == foreign.ServiceOption && row.Option("fence") != nil {
+	if errors.As(err, &fence) && algo.Family == foreign.ServiceOption && algo.Option("fence") != nil {
 		fence.Option = "--with fence=on"
 	}
 	return c, s.blame(err, append(slices.Collect(maps.Keys(c.Options)), "nodes", "units")...)
@@ -190,7 +190,7 @@ func flagsOf(cmd *cobra.Command) string {
 	}
 	few := pflag.NewFlagSet("", pflag.ContinueOnError)
 	few.SortFlags = false
-	named := rowNamed(cmd)
+	named := algorithmNamed(cmd)
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if isCommon(f) || isOption(f) && named != nil && named.Option(f.Name) != nil {
 			few.AddFlag(f)
@@ -204,7 +204,7 @@ func flagsOf(cmd *cobra.Command) string {
 func groupedFlags(cmd *cobra.Command) string {
 	var names []string
 	groups := map[string]*pflag.FlagSet{}
-	named, hidden := rowNamed(cmd), 0
+	named, hidden := algorithmNamed(cmd), 0
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		name := ""
 		if g := f.Annotations[groupKey]; g != nil {
@@ -239,16 +239,16 @@ func groupedFlags(cmd *cobra.Command) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// rowNamed returns the row that the command line names, or nil.
-func rowNamed(cmd *cobra.Command) *row.Row {
+// rowNamed returns the algorithm that the command line names, or nil.
+func algorithmNamed(cmd *cobra.Command) *algorithm.Algorithm {
 	if f := cmd.Flags().Lookup("algo"); f != nil && f.Changed {
 		value := f.Value
 		if o, is := value.(*once); is {
 			value = o.Value
 		}
-		if algo, is := value.(*rowFlag); is {
-			if row, err := algo.Find(algo.String()); err == nil {
-				return row
+		if flag, is := value.(*algorithmFlag); is {
+			if algo, err := flag.Find(flag.String()); err == nil {
+				return algo
 			}
 		}
 	}

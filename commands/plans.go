@@ -89,12 +89,12 @@ func (c *plansCall) run(_ context.Context, a *app) error {
 		}
 		plans, says = []*chaos.Plan{p}, func() { explainPlan(a.stdout, p) }
 	case c.algorithm != "":
-		row, err := c.findAlgorithm(c.algorithm)
+		algo, err := c.findAlgorithm(c.algorithm)
 		if err != nil {
 			return err
 		}
-		plans = chaos.ScenariosOf(row)
-		says = func() { listPlans(a.stdout, "that fit "+row.Name, plans) }
+		plans = chaos.ScenariosOf(algo)
+		says = func() { listPlans(a.stdout, "that fit "+algo.Name, plans) }
 	}
 	if c.json {
 		return terminal.PrintJSON(a.stdout, planEntries(plans))

@@ -203,16 +203,16 @@ func isReport(path string) bool {
 }
 
 // knownAlgorithm returns the name of an algorithm by its name or alias. Stored runs may have algorithms that
-// this program has no row for: their names are known too.
+// this program has no algorithm for: their names are known too.
 func (k known) knownAlgorithm(name string, all []*runs.Overview) (string, error) {
-	row, err := k.Find(name)
+	algo, err := k.Find(name)
 	switch {
 	case name == "" || slices.ContainsFunc(all, func(o *runs.Overview) bool { return o.Algorithm == name }):
 		return name, nil
 	case err != nil:
 		return "", fmt.Errorf("--algo: %w", err)
 	}
-	return row.Name, nil
+	return algo.Name, nil
 }
 
 // wants reports whether the filters let a run through.

@@ -140,7 +140,7 @@ func (c *benchCall) checkServiceOptions(s settings, own map[string]string) error
 	return nil
 }
 
-// subjectOf asks a program to describe its service, and returns the row, the servers and the completed
+// subjectOf asks a program to describe its service, and returns the algorithm, the servers and the completed
 // configuration of the run.
 func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.ServiceSubject,
 	*foreign.Declaration, error) {
@@ -167,7 +167,7 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.
 			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock,
 			Recovers: time.Duration(described.RecoversMS * float64(time.Millisecond))}
 	}
-	s.Spec, err = foreign.Row(s.Config)
+	s.Spec, err = foreign.Algorithm(s.Config)
 	return s, d, err
 }
 
@@ -186,7 +186,7 @@ type foreignFlags struct {
 	pass                     []string
 }
 
-// foreignNames are the names of these flags, and of the options of the foreign row.
+// foreignNames are the names of these flags, and of the options of the foreign algorithm.
 var foreignNames = []string{foreign.CommandOption, foreign.KindsOption, foreign.PromisesOption,
 	foreign.PassOption}
 
@@ -230,7 +230,7 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 	}
 	d.Elects = d.Elects || elects
 	c.Config = x.passTo(foreign.Config(c.Config, x.command, d))
-	c.Spec, err = foreign.Row(c.Config)
+	c.Spec, err = foreign.Algorithm(c.Config)
 	return true, err
 }
 

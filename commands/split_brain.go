@@ -22,7 +22,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/report/text"
 	"turnstile/results"
 )
@@ -118,11 +118,11 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 func (c *splitBrainCall) check(s settings) (err error) {
 	if s.rank("algo") < byFlag { // a file or variable may name algorithms of mutual exclusion, for other runs
 		c.schemes = slices.DeleteFunc(c.schemes, func(name string) bool {
-			row, err := c.known.Find(strings.TrimSpace(name))
-			return err == nil && !check.ProblemOf(row).Leads
+			algo, err := c.known.Find(strings.TrimSpace(name))
+			return err == nil && !check.ProblemOf(algo).Leads
 		})
 	}
-	if c.Rows, err = rowsNamed(c.schemes, c.known.FindElector, c.known.Electors()); err != nil {
+	if c.Algorithms, err = algorithmsNamed(c.schemes, c.known.FindElector, c.known.Electors()); err != nil {
 		return fmt.Errorf("--algo: %w", err)
 	}
 	for _, text := range c.cuts {
@@ -190,8 +190,8 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// printSplitBrain prints the table and the rows that differ, are inconclusive or untested, and sets the exit
-// status.
+// printSplitBrain prints the table and the algorithms that differ, are inconclusive or untested, and sets the
+// exit status.
 func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, failed string) {
 	var cuts []string
 	for _, cut := range c.Cuts {
@@ -224,7 +224,7 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 			missed: nothing})
 }
 
-// list prints the rows for which the function says returns a text, and returns how many these are.
+// list prints the algorithms for which the function says returns a text, and returns how many these are.
 func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBrainRow,
 	says func(*results.SplitBrainRow) string) (count int) {
 	for i := range rows {
@@ -241,7 +241,7 @@ func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBr
 // whichCut describes what was cut, and where the leader was.
 func whichCut(r *results.SplitBrainRow) string {
 	where := "in the " + r.LeaderIn
-	if r.Cuts == row.SomeLinks.String() {
+	if r.Cuts == algorithm.SomeLinks.String() {
 		where = "at " + r.LeaderIn
 	}
 	return fmt.Sprintf("%s cut, leader %s", r.Cuts, where)
@@ -277,7 +277,8 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 	return count
 }
 
-// writeSplitBrain prints a line for each scheme and partition, and then why the row expects that outcome.
+// writeSplitBrain prints a line for each scheme and partition, and then why the algorithm expects that
+// outcome.
 func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	t := terminal.Table{
 		Head: []string{"SCHEME", "CUT", "LEADER IN", "EXPECTED", "SIDES", "LED, BY SIDE", "TWO LED",
@@ -330,7 +331,7 @@ var shortCuts = strings.NewReplacer("all between nodes", "nodes", "the first net
 // minorityLed describes how long a node led without a majority.
 func minorityLed(r *results.SplitBrainRow) string {
 	switch {
-	case r.Cuts == row.SomeLinks.String():
+	case r.Cuts == algorithm.SomeLinks.String():
 		return "no sides"
 	case !r.MinorityLedS.Known():
 		return "never"
@@ -350,8 +351,9 @@ func agreedAfter(r *results.SplitBrainRow) string {
 
 // messagesOf describes how many messages there were beside heartbeats.
 func (k known) messagesOf(r *results.SplitBrainRow) string {
-	row, err := k.FindElector(r.Algorithm)
-	if err == nil && !slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return !k.Heartbeat }) {
+	algo, err := k.FindElector(r.Algorithm)
+	if err == nil && !slices.ContainsFunc(algo.Messages,
+		func(k nodes.MessageKind) bool { return !k.Heartbeat }) {
 		return "heartbeats alone"
 	}
 	return format.Whole(r.Messages)

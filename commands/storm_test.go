@@ -357,9 +357,9 @@ func TestGarbledRunsOfProcesses(t *testing.T) {
 func soundStorm(r *rand.Rand) (s storm) {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	var sound []string
-	for _, row := range mutex.Table {
-		if row.Flaw == nil {
-			sound = append(sound, row.Name)
+	for _, algo := range mutex.Table {
+		if algo.Flaw == nil {
+			sound = append(sound, algo.Name)
 		}
 	}
 	s.args = "--algo " + one(sound...) + " " +

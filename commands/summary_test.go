@@ -133,32 +133,32 @@ func (f writeFunc) Write(b []byte) (int, error) { return f(b) }
 func TestKnownBrokenIsSaid(t *testing.T) {
 	t.Chdir(t.TempDir())
 	how := map[string]string{"exclusion": "exclusion:", "progress": "deadlock:"}
-	for _, row := range mutex.Table {
-		if row.Flaw == nil {
+	for _, algo := range mutex.Table {
+		if algo.Flaw == nil {
 			continue
 		}
-		command := row.ShowFlaw()
-		if !row.Flaw.Alone {
-			text := said(t, 0, "simulate", "--algo", row.Name, "-n", "3", "--load", "sequential", "--entries", "20")
-			says := "  " + row.Name + " is known to be broken (" + row.Flaw.Check + "), which this run did not " +
+		command := algo.ShowFlaw()
+		if !algo.Flaw.Alone {
+			text := said(t, 0, "simulate", "--algo", algo.Name, "-n", "3", "--load", "sequential", "--entries", "20")
+			says := "  " + algo.Name + " is known to be broken (" + algo.Flaw.Check + "), which this run did not " +
 				"show; this does: " + terminal.Invoked() + " " + strings.Join(command, " ") + "\n"
 			if !strings.Contains(text, says) {
 				t.Errorf("%q is not in\n%s", says, text)
 			}
 		}
-		if text := said(t, 1, command...); !strings.Contains(text, "BROKEN  "+how[row.Broken().Check]) {
-			t.Errorf("%v shows no lack of %s:\n%s", command, row.Broken().Check, text)
+		if text := said(t, 1, command...); !strings.Contains(text, "BROKEN  "+how[algo.Broken().Check]) {
+			t.Errorf("%v shows no lack of %s:\n%s", command, algo.Broken().Check, text)
 		}
 	}
 }
 
 // A scheme that is known to be broken has a command that shows it.
 func TestKnownBrokenSchemesAreShown(t *testing.T) {
-	for _, row := range election.Table {
-		if row.Flaw == nil {
+	for _, algo := range election.Table {
+		if algo.Flaw == nil {
 			continue
 		}
-		command := append(row.ShowFlaw(), "--no-progress")
+		command := append(algo.ShowFlaw(), "--no-progress")
 		text := said(t, 1, command...)
 		if !strings.Contains(text, "BROKEN  agreement:") && !strings.Contains(text, "BROKEN  leaders:") &&
 			!strings.Contains(text, "BROKEN  terms:") {

@@ -444,7 +444,7 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 
 // callFor returns a call that runs an algorithm, and the name of its command.
 func callFor(k known, algorithm string, simulated bool) (*benchCall, string, error) {
-	row, err := k.Find(cmp.Or(algorithm, anyRuns(k).algorithm))
+	algo, err := k.Find(cmp.Or(algorithm, anyRuns(k).algorithm))
 	if err != nil {
 		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
 	}
@@ -453,7 +453,7 @@ func callFor(k known, algorithm string, simulated bool) (*benchCall, string, err
 		c.Simulated, c.Latency = true, simulatedLatency
 		return c, "simulate", nil
 	}
-	command := check.ProblemOf(row).Command
+	command := check.ProblemOf(algo).Command
 	return &benchCall{runCommand: realRuns(k, command)}, command, nil
 }
 

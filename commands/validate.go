@@ -18,7 +18,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/results"
 )
 
@@ -81,12 +81,13 @@ func (c *validateCall) addTo(cmd *cobra.Command) {
 // check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *validateCall) check(settings) (err error) {
 	find := func(name string) (*spec, error) {
-		if row := c.known.detectorNamed(name); row != nil {
-			return row, nil
+		if algo := c.known.detectorNamed(name); algo != nil {
+			return algo, nil
 		}
 		return c.known.findAlgorithm(name)
 	}
-	c.Rows, err = rowsNamed(c.algorithms, find, slices.Concat(c.known.Table.Rows(), c.known.Detectors()))
+	c.Algorithms, err = algorithmsNamed(c.algorithms, find,
+		slices.Concat(c.known.Table.Algorithms(), c.known.Detectors()))
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (c *validateCall) run(ctx context.Context, a *app) error {
 	case err != nil && !interrupted:
 		return failure{err, check.Violated.ExitCode()}
 	case all == 0:
-		return failure{unpublished(c.Rows), check.Inconclusive.ExitCode()}
+		return failure{unpublished(c.Algorithms), check.Inconclusive.ExitCode()}
 	}
 	off := sortFigures(figures)
 	switch {
@@ -134,14 +135,14 @@ func (c *validateCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// unpublished is the error for rows without published figures.
-func unpublished(rows []*spec) error {
-	if len(rows) == 1 {
-		return fmt.Errorf("the row of %s lists no published figures", rows[0].Name)
+// unpublished is the error for algorithms without published figures.
+func unpublished(algos []*spec) error {
+	if len(algos) == 1 {
+		return fmt.Errorf("the row of %s lists no published figures", algos[0].Name)
 	}
 	var names []string
-	for _, row := range rows {
-		names = append(names, row.Name)
+	for _, algo := range algos {
+		names = append(names, algo.Name)
 	}
 	return fmt.Errorf("the rows of %s list no published figures", english.List(names))
 }
@@ -173,16 +174,16 @@ func sortFigures(all []*study.Reproduced) (off int) {
 
 // A figureDocument is what --json prints of a figure.
 type figureDocument struct {
-	Figure    row.Figure `json:"figure"`
-	Algorithm string     `json:"algorithm"`
-	Variant   string     `json:"variant"`
-	Nodes     int        `json:"nodes"`
-	Source    string     `json:"source"`
-	Min       float64    `json:"published_min"`
-	Max       *float64   `json:"published_max"` // null: no upper limit
-	Measured  float64    `json:"measured"`
-	Error     float64    `json:"standard_error"`
-	Holds     *bool      `json:"holds"` // null: no verdict
+	Figure    algorithm.Figure `json:"figure"`
+	Algorithm string           `json:"algorithm"`
+	Variant   string           `json:"variant"`
+	Nodes     int              `json:"nodes"`
+	Source    string           `json:"source"`
+	Min       float64          `json:"published_min"`
+	Max       *float64         `json:"published_max"` // null: no upper limit
+	Measured  float64          `json:"measured"`
+	Error     float64          `json:"standard_error"`
+	Holds     *bool            `json:"holds"` // null: no verdict
 }
 
 func printFigureDocument(w io.Writer, figures []*study.Reproduced, all, off int) error {
@@ -274,7 +275,7 @@ func variantOf(r *study.Reproduced) string {
 	if r.Multicast {
 		words = append(words, "multicast")
 	}
-	if r.Figure == row.Utilisation {
+	if r.Figure == algorithm.Utilisation {
 		words = append(words, fmt.Sprintf("W=%v", r.Hold))
 	}
 	return strings.Join(words, " ")

@@ -68,8 +68,8 @@ func versions() map[string]string {
 	return v
 }
 
-// ofProject is the module of this project. A program of another module, with rows of its own, has the version
-// and the revision of that module.
+// ofProject is the module of this project. A program of another module, with algorithms of its own, has the
+// version and the revision of that module.
 var ofProject = strings.TrimSuffix(reflect.TypeFor[app]().PkgPath(), "/commands")
 
 // versionIn returns the version of this project among the modules that a program is built with.

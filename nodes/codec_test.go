@@ -28,17 +28,17 @@ type tyPart struct {
 // codecs returns the codecs of all rows, and one with every type.
 func codecs() map[string]*nodes.Codec {
 	all := map[string]*nodes.Codec{"all types": nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})}
-	for _, row := range mutex.Table {
-		all[row.Name] = nodes.NewCodec(row.Messages)
+	for _, algo := range mutex.Table {
+		all[algo.Name] = nodes.NewCodec(algo.Messages)
 	}
 	return all
 }
 
 // zeros returns the zero messages of the kinds of a codec, in the order of their numbers.
 func zeros(c *nodes.Codec, name string) []nodes.Message {
-	if row, err := mutex.Find(name); err == nil {
+	if algo, err := mutex.Find(name); err == nil {
 		var all []nodes.Message
-		for _, k := range row.Messages {
+		for _, k := range algo.Messages {
 			all = append(all, k.Zero)
 		}
 		return all
@@ -168,8 +168,8 @@ func TestCodecRefuses(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	all := codecs()
 	names := []string{"all types"}
-	for _, row := range mutex.Table {
-		names = append(names, row.Name)
+	for _, algo := range mutex.Table {
+		names = append(names, algo.Name)
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	for at, name := range names {

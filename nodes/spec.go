@@ -10,7 +10,7 @@ import (
 )
 
 // A Spec makes the machines of an algorithm. It holds all that the core, hosts, codec and faults need to know
-// about the algorithm; its row (package row) adds the published figures.
+// about the algorithm; its algorithm (package algorithm) adds the published figures.
 type Spec struct {
 	Name      string // as in --algo
 	Kind      Kind
@@ -215,7 +215,7 @@ func (s *Spec) unknownOption(name string) error {
 	return e
 }
 
-// Lacks returns an error that names the missing fields of a row: fields without which it cannot make
+// Lacks returns an error that names the missing fields of an algorithm: fields without which it cannot make
 // machines, and other fields that the caller found missing.
 func (s *Spec) Lacks(others ...string) error {
 	var fields []string
@@ -390,7 +390,7 @@ func (c Config) Given() []string {
 }
 
 // An Option is a setting of an algorithm, such as the shape of its tree. The flags and their completion,
-// lists, headers and the columns of results are all made from the options of the rows.
+// lists, headers and the columns of results are all made from the options of the algorithms.
 type Option struct {
 	Name    string        // name of the flag, in lower case, with dashes between words
 	Usage   string        // what it sets, in a few words

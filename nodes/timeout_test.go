@@ -7,7 +7,7 @@ import (
 )
 
 // slowRow has a timeout that must cover two messages, and another that must be at least twice as long.
-func slowRow() *Spec {
+func slowAlgorithm() *Spec {
 	short := Option{Name: "short", Default: "100ms",
 		Check: func(_ Config, value string) error { return from(value, time.Millisecond, time.Minute) },
 		Bound: &TimeoutBound{Formula: "2T",
@@ -32,7 +32,7 @@ func from(value string, least, most time.Duration) error {
 // A timeout without a given value is as long as the delays of the run demand. A given timeout is too short
 // unless it is longer than the delays that it has to cover.
 func TestTimeoutsFollowDelays(t *testing.T) {
-	row := slowRow()
+	row := slowAlgorithm()
 	for _, test := range []struct {
 		n           int
 		message     time.Duration
@@ -70,7 +70,7 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 
 // A timeout also covers how long messages wait for applications. Messages of failure detectors do not wait.
 func TestTimeoutsCoverWhatWaits(t *testing.T) {
-	row, d := slowRow(), Delays{Message: 2 * time.Second, Waits: 2*time.Second - time.Millisecond}
+	row, d := slowAlgorithm(), Delays{Message: 2 * time.Second, Waits: 2*time.Second - time.Millisecond}
 	for kind, want := range map[Kind]string{MutualExclusion: "5s", Detection: "100ms"} {
 		row.Kind = kind
 		in := Instance{row, row.Fitted(Config{N: 3}, d)}

@@ -87,7 +87,7 @@ func (e *UnitsError) Error() string {
 type FenceError struct {
 	Row    string
 	Others []string // algorithms that hand them out; nil: not looked up
-	Option string   // the option by which Row hands them out; empty: there is no such option
+	Option string   // the option by which Algorithm hands them out; empty: there is no such option
 }
 
 func (e *FenceError) Error() string {

@@ -158,14 +158,14 @@ func withAllOptions(columns []column) []column {
 		return columns
 	}
 	var all []column
-	for _, row := range (catalog.Table{}).Rows() {
-		for _, o := range row.Options {
-			c := columns[at].named(OptionColumnOf(row.Name, o.Name))
+	for _, algo := range (catalog.Table{}).Algorithms() {
+		for _, o := range algo.Options {
+			c := columns[at].named(OptionColumnOf(algo.Name, o.Name))
 			all = append(all, *c)
-			if got := optionIn(c.header, row.Name, nil); got != o.Name {
+			if got := optionIn(c.header, algo.Name, nil); got != o.Name {
 				panic(c.header + " names " + got)
 			}
-			if got := optionIn(OptionColumn(o.Name), row.Name, catalog.Table{}.OptionNames()); got != o.Name {
+			if got := optionIn(OptionColumn(o.Name), algo.Name, catalog.Table{}.OptionNames()); got != o.Name {
 				panic(o.Name + " names " + got)
 			}
 		}

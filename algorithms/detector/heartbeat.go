@@ -2,10 +2,10 @@ package detector
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var heartbeatRow = row.Row{
+var heartbeatAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "heartbeat", Kind: nodes.Detection,
 		New:      func(c nodes.Config) nodes.Machine { return &heartbeat{pace: paceOf(c)} },
@@ -21,7 +21,7 @@ var heartbeatRow = row.Row{
 		"systems, JACM 43(2), 1996",
 	Summary: "Every node sends all others a heartbeat each period, and suspects nodes that were silent too " +
 		"long.",
-	Detector: &row.Detection{Tells: tells, Shows: inTime},
+	Detector: &algorithm.Detection{Tells: tells, Shows: inTime},
 }
 
 // heartbeat is the algorithm of figure 10 of T. D. Chandra and S. Toueg, "Unreliable failure detectors for

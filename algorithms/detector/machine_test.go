@@ -9,7 +9,7 @@ import (
 
 	"turnstile/algorithms/mutex"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A scene is a node of a detector among three clients and a server.
@@ -29,7 +29,7 @@ func sceneOf(t *testing.T, text string, id nodes.ID, life uint32) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: central, Config: nodes.Config{N: 3}}, in)
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: central, Config: nodes.Config{N: 3}}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func eachTimeout(t *testing.T, text string, n int, effects func(nodes.Timer, []n
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(in)
+	stack, err := algorithm.Assemble(in)
 	if err != nil {
 		t.Fatal(err)
 	}

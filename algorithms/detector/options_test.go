@@ -4,26 +4,26 @@ import (
 	"testing"
 
 	"turnstile/algorithms/mutex"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // assembled returns the stack of a detector beside clients that request nothing.
-func assembled(of *row.Row, c nodes.Config) *row.Stack {
+func assembled(of *algorithm.Algorithm, c nodes.Config) *algorithm.Stack {
 	ricart, err := mutex.Find("ricart-agrawala")
 	if err != nil {
 		panic(err) // the table lacks it
 	}
-	return rowtest.StackOf(ricart, nodes.Config{N: c.N}, row.Instance{Row: of, Config: c})
+	return algotest.StackOf(ricart, nodes.Config{N: c.N}, algorithm.Instance{Algorithm: of, Config: c})
 }
 
 // Each figure holds that a detector states about a value of its options. The checks of accuracy take the
 // parameters of the detector.
-func TestOptionsDoWhatTheirRowsSay(t *testing.T) { rowtest.Options(t, Table, assembled) }
+func TestOptionsDoWhatTheirAlgorithmsSay(t *testing.T) { algotest.Options(t, Table, assembled) }
 
 // The figures hold that a detector states about its accuracy and speed.
-func TestDetectorsAreAsAccurateAsTheySay(t *testing.T) { rowtest.Accuracy(t, Table, assembled) }
+func TestDetectorsAreAsAccurateAsTheySay(t *testing.T) { algotest.Accuracy(t, Table, assembled) }
 
 // A swimLess is swim without one of its means.
 type swimLess struct {
@@ -52,19 +52,20 @@ func (s *swimLess) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 func TestInaccurateDetectorsAreFound(t *testing.T) {
-	swims := rowtest.MutantsOf[swim](&swimRow)
+	swims := algotest.MutantsOf[swim](&swimAlgorithm)
 	less := func(rule swimRule) func(swim) nodes.Machine {
 		return func(s swim) nodes.Machine { return &swimLess{s, rule} }
 	}
-	rowtest.InaccurateMutants(t, []rowtest.Mutant{
+	algotest.InaccurateMutants(t, []algotest.Mutant{
 		swims("acks are ignored", less(noAcks)),
 		swims("nobody helps", less(noHelp)),
 		swims("gossip is ignored", less(noGossip)),
-		rowtest.MutantsOf[heartbeat](&heartbeatRow)("the timeout is shorter", func(h heartbeat) nodes.Machine {
-			h.timeout -= 2
-			return &h
-		}),
-		rowtest.MutantsOf[phi](&phiRow)("the threshold is ignored", func(p phi) nodes.Machine {
+		algotest.MutantsOf[heartbeat](&heartbeatAlgorithm)("the timeout is shorter",
+			func(h heartbeat) nodes.Machine {
+				h.timeout -= 2
+				return &h
+			}),
+		algotest.MutantsOf[phi](&phiAlgorithm)("the threshold is ignored", func(p phi) nodes.Machine {
 			p.bound = phiBounds[0]
 			return &p
 		}),

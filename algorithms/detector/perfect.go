@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // delayOption is the time from a crash or a restart until all other nodes are told of it.
@@ -13,9 +13,9 @@ var delayOption = nodes.Option{Name: "delay", Default: "10ms",
 	Shows: []nodes.Shown{{Value: "100ms", Figure: "last suspicion", Least: 0.6, Most: 0.6,
 		Faults: []string{"kill: 4, at: 500ms"}}, {Value: "10ms", Figure: "last suspicion", Least: 0.51, Most: 0.51,
 		Faults: []string{"kill: 4, at: 500ms"}}},
-	Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "10ms") }}
+	Check: func(_ nodes.Config, value string) error { return algorithm.CheckTime(value, 0, time.Hour, "10ms") }}
 
-var perfectRow = row.Row{
+var perfectAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "perfect", Kind: nodes.Detection,
 		New:     func(nodes.Config) nodes.Machine { return &perfect{} },
@@ -27,7 +27,7 @@ var perfectRow = row.Row{
 	Source: "Chandra and Toueg, Unreliable failure detectors for reliable distributed systems, JACM " +
 		"43(2), 1996: class P",
 	Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
-	Detector: &row.Detection{Shows: []nodes.Shown{
+	Detector: &algorithm.Detection{Shows: []nodes.Shown{
 		{Figure: "suspicions", Least: 0, Most: 0, Latency: "exponential:200ms",
 			Faults: []string{"pause: 1, for: 500ms"}},
 		{Figure: "last suspicion", Least: 0.51, Most: 0.51, Faults: []string{"kill: 4, at: 500ms"}},

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var phiRow = row.Row{
+var phiAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "phi", Kind: nodes.Detection,
 		New:      func(c nodes.Config) nodes.Machine { return phiOf(c) },
@@ -23,7 +23,7 @@ var phiRow = row.Row{
 	Summary: "Every node sends all others heartbeats, and suspects by the distribution of their intervals.",
 	// An interval differs from a period by at most the latency of a message, so the deviation is at most that
 	// latency.
-	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, _ int) time.Duration {
+	Detector: &algorithm.Detection{Tells: func(c nodes.Config, message time.Duration, _ int) time.Duration {
 		return phiOf(c).patience() + c.Duration(periodOption) +
 			time.Duration((3+deviations(phiBound(c)))*float64(message))
 	}, Shows: []nodes.Shown{
@@ -200,7 +200,7 @@ var (
 )
 
 func checkDeviation(c nodes.Config, value string) error {
-	return row.CheckTime(value, 0, 100*c.Duration(periodOption), "50ms")
+	return algorithm.CheckTime(value, 0, 100*c.Duration(periodOption), "50ms")
 }
 
 func phiOf(c nodes.Config) *phi {

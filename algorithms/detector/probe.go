@@ -2,10 +2,10 @@ package detector
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var probeRow = row.Row{
+var probeAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "probe", Kind: nodes.Detection,
 		New:    func(c nodes.Config) nodes.Machine { return &probe{pace: paceOf(c)} },
@@ -22,7 +22,7 @@ var probeRow = row.Row{
 	Source: "folklore; as in Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), " +
 		"1982, and Chandra and Toueg, JACM 43(2), 1996",
 	Summary:  "Every node asks all others each period, and suspects nodes that do not answer in time.",
-	Detector: &row.Detection{Tells: tells, Shows: inTime},
+	Detector: &algorithm.Detection{Tells: tells, Shows: inTime},
 }
 
 // probe asks for signs of life, as the nodes of H. Garcia-Molina, "Elections in a distributed computing

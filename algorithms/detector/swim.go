@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var swimRow = row.Row{
+var swimAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "swim", Kind: nodes.Detection,
 		New: func(c nodes.Config) nodes.Machine { return swimOf(c) },
@@ -36,7 +36,7 @@ var swimRow = row.Row{
 	Summary: "Every node pings one other each period, asks k others to ping it too if it is silent, and " +
 		"gossips.",
 	// If several members are down, helpers may be down as well. Health scores then rise, and periods grow.
-	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, down int) time.Duration {
+	Detector: &algorithm.Detection{Tells: func(c nodes.Config, message time.Duration, down int) time.Duration {
 		if down > 1 {
 			return time.Duration(1+count(c, swimHealthOption)) * swimDetects(c)
 		}
@@ -425,7 +425,7 @@ var (
 
 // checkSwimTimeout returns an error unless a period has time for a ping, the pings of others, and the acks.
 func checkSwimTimeout(c nodes.Config, value string) error {
-	if err := row.CheckTime(value, time.Nanosecond, time.Hour, "30ms"); err != nil {
+	if err := algorithm.CheckTime(value, time.Nanosecond, time.Hour, "30ms"); err != nil {
 		return err
 	}
 	timeout, _ := time.ParseDuration(value)
@@ -498,17 +498,17 @@ func swimLimit(c nodes.Config) int { return count(c, swimSuspicionOption) * int(
 // section 3.1 each of n members pings a random one per period. If all periods begin together, somebody pings
 // a given member with probability 1-(1-1/(n-1))^(n-1). Otherwise about one ping a period comes to each
 // member, at any time.
-var swimClaims = []row.Claim{
-	{Figure: row.MessagesPerMember, Source: "a ping and an ack, for any N", Sizes: []int{8, 32, 128},
+var swimClaims = []algorithm.Claim{
+	{Figure: algorithm.MessagesPerMember, Source: "a ping and an ack, for any N", Sizes: []int{8, 32, 128},
 		Options: map[string]string{"in-step": "yes"},
-		Value:   func(nodes.Config) row.Range { return row.Exactly(2) }},
-	{Figure: row.PeriodsToProbe, Source: "1/(1-(1-1/(N-1))^(N-1)), in step", Within: row.Mean,
+		Value:   func(nodes.Config) algorithm.Range { return algorithm.Exactly(2) }},
+	{Figure: algorithm.PeriodsToProbe, Source: "1/(1-(1-1/(N-1))^(N-1)), in step", Within: algorithm.Mean,
 		Sizes: []int{4, 8, 32}, Options: map[string]string{"order": "random", "suspicion": "0", "in-step": "yes"},
-		Value: func(c nodes.Config) row.Range {
+		Value: func(c nodes.Config) algorithm.Range {
 			n := float64(c.N - 1)
-			return row.Exactly(1 / (1 - math.Pow(1-1/n, n)))
+			return algorithm.Exactly(1 / (1 - math.Pow(1-1/n, n)))
 		}},
-	{Figure: row.PeriodsToProbe, Source: "about 1, each member at its own time", Within: row.Beside,
+	{Figure: algorithm.PeriodsToProbe, Source: "about 1, each member at its own time", Within: algorithm.Beside,
 		Sizes: []int{8, 32}, Options: map[string]string{"order": "random", "suspicion": "0"},
-		Value: func(nodes.Config) row.Range { return row.Exactly(1) }},
+		Value: func(nodes.Config) algorithm.Range { return algorithm.Exactly(1) }},
 }

@@ -10,10 +10,10 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -34,9 +34,10 @@ type said struct {
 	sent               uint64
 }
 
-func (x *trial) run(t *testing.T, spec *row.Row, seed uint64) (s said) {
+func (x *trial) run(t *testing.T, spec *algorithm.Algorithm, seed uint64) (s said) {
 	t.Helper()
-	in, err := row.ParseInstance("failure detector", []*row.Row{spec}, spec.Name+x.options, x.n,
+	in, err := algorithm.ParseInstance("failure detector", []*algorithm.Algorithm{spec}, spec.Name+x.options,
+		x.n,
 		nodes.Delays{})
 	if err != nil {
 		t.Fatal(err)
@@ -45,14 +46,14 @@ func (x *trial) run(t *testing.T, spec *row.Row, seed uint64) (s said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: ricart, Config: nodes.Config{N: x.n}}, in)
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: ricart, Config: nodes.Config{N: x.n}}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := sim.Options{Stack: stack, Seed: seed,
 		Duration: x.lasts, Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * x.lasts)}}
-	rowtest.Over(&o, rowtest.NetworkOf(ms.String()), x.faults...)
-	h := rowtest.History(t, o)
+	algotest.Over(&o, algotest.NetworkOf(ms.String()), x.faults...)
+	h := algotest.History(t, o)
 	for _, e := range h.Events {
 		switch e.Kind {
 		case history.Suspected:
@@ -73,7 +74,7 @@ func TestSwimLoadDoesNotDependOnN(t *testing.T) {
 	const periods = 50
 	for _, n := range []int{8, 32, 128} {
 		x := trial{options: ":period=100ms", n: n, lasts: periods * 100 * ms}
-		load := func() float64 { return float64(x.run(t, &swimRow, 1).sent) / float64(n*periods) }
+		load := func() float64 { return float64(x.run(t, &swimAlgorithm, 1).sent) / float64(n*periods) }
 		if got := load(); got < 1.97 || got > 2.03 {
 			t.Errorf("%d members: %v messages per member and period", n, got)
 		}
@@ -137,10 +138,10 @@ func lossy(share effect.Share) chaos.Fault {
 }
 
 // broken lists the promises that a detector breaks in some of a few runs.
-func broken(t *testing.T, row *row.Row) (all []string) {
+func broken(t *testing.T, algo *algorithm.Algorithm) (all []string) {
 	for _, p := range swimPromises {
 		for seed := range uint64(4) {
-			if s := p.trial.run(t, row, seed); !p.keeps(s) {
+			if s := p.trial.run(t, algo, seed); !p.keeps(s) {
 				all = append(all, fmt.Sprintf("%s: seed %d: %v, %v", p.says, seed, s.suspected, s.trusted))
 				break
 			}
@@ -150,7 +151,7 @@ func broken(t *testing.T, row *row.Row) (all []string) {
 }
 
 func TestSwimKeepsItsPromises(t *testing.T) {
-	for _, b := range broken(t, &swimRow) {
+	for _, b := range broken(t, &swimAlgorithm) {
 		t.Error(b)
 	}
 }
@@ -203,9 +204,9 @@ func gossiping(m nodes.Message, stay func(swimUpdate) bool) nodes.Message {
 
 func TestSwimMutantsBreakPromises(t *testing.T) {
 	for rule, says := range swimMutants {
-		row := swimRow
-		row.New = func(c nodes.Config) nodes.Machine { return &swimMutant{*swimOf(c), uint8(rule)} }
-		all := broken(t, &row)
+		algo := swimAlgorithm
+		algo.New = func(c nodes.Config) nodes.Machine { return &swimMutant{*swimOf(c), uint8(rule)} }
+		all := broken(t, &algo)
 		if len(all) == 0 {
 			t.Errorf("no promise shows that %s", says)
 		}

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"turnstile/algorithms/mutex"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 )
 
 func TestTableIsFilledIn(t *testing.T) {
-	rowtest.Named(t, slices.Concat(mutex.Table, Table)) // the command list describes both tables in the same way
+	// the command list describes both tables in the same way
+	algotest.Named(t, slices.Concat(mutex.Table, Table))
 	for _, spec := range Table {
 		if spec.Kind != nodes.Detection {
 			t.Errorf("%s is no detector", spec.Name)
@@ -28,16 +29,16 @@ func TestTableIsFilledIn(t *testing.T) {
 }
 
 // Figures leave out heartbeats, so every message of a detector is a heartbeat. Its kind has no name that an
-// algorithm uses: a stack would rename both kinds, and the algorithm's row.Identity would not find its kind.
+// algorithm uses: a stack would rename both kinds, and algorithm.Identity would not find its kind.
 func TestMessagesOfDetectorsAreHeartbeats(t *testing.T) {
-	for _, row := range Table {
-		for _, kind := range row.Messages {
+	for _, algo := range Table {
+		for _, kind := range algo.Messages {
 			if !kind.Heartbeat {
-				t.Errorf("%s: %T is no heartbeat", row.Name, kind.Zero)
+				t.Errorf("%s: %T is no heartbeat", algo.Name, kind.Zero)
 			}
 			for _, algorithm := range mutex.Table {
 				if slices.Contains(algorithm.Codec().Names(), nodes.KindName(kind.Zero)) {
-					t.Errorf("%s and %s both have a %s", row.Name, algorithm.Name, nodes.KindName(kind.Zero))
+					t.Errorf("%s and %s both have a %s", algo.Name, algorithm.Name, nodes.KindName(kind.Zero))
 				}
 			}
 		}
@@ -90,14 +91,14 @@ func TestParse(t *testing.T) {
 // No machine takes a message of another algorithm.
 func TestUnexpectedMessagesPanic(t *testing.T) {
 	type xxAlien struct{}
-	for _, row := range Table {
+	for _, algo := range Table {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s takes an alien message", row.Name)
+					t.Errorf("%s takes an alien message", algo.Name)
 				}
 			}()
-			row.New(row.Explicit(nodes.Config{N: 3})).Receive(nil, 1, xxAlien{})
+			algo.New(algo.Explicit(nodes.Config{N: 3})).Receive(nil, 1, xxAlien{})
 		}()
 	}
 }

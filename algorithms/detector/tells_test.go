@@ -10,10 +10,10 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -48,23 +48,23 @@ func (p *probeLax) Timeout(env *nodes.Env, t nodes.Timer) {
 }
 
 // told judges a run of an algorithm beside a detector under faults, and returns the finding about detection.
-func told(t *testing.T, in row.Instance, n int, seed uint64, faults ...chaos.Fault) (f check.Finding) {
+func told(t *testing.T, in algorithm.Instance, n int, seed uint64, faults ...chaos.Fault) (f check.Finding) {
 	t.Helper()
 	ricart, err := mutex.Find("ricart-agrawala")
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: ricart, Config: nodes.Config{N: n}}, in)
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: ricart, Config: nodes.Config{N: n}}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lasts := 30 * time.Second
 	o := sim.Options{Stack: stack, Seed: seed, Duration: lasts,
 		Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * lasts)}}
-	rowtest.Over(&o, rowtest.NetworkOf("uniform:0s,2ms"), faults...)
+	algotest.Over(&o, algotest.NetworkOf("uniform:0s,2ms"), faults...)
 	s := check.SettingOf(stack)
 	s.Bounded, s.Delay = true, 2*time.Millisecond
-	v := check.Judge(rowtest.History(t, o), s)
+	v := check.Judge(algotest.History(t, o), s)
 	for _, f := range v.Findings {
 		if f.Check == "detection" {
 			return f
@@ -79,7 +79,7 @@ func kill(id nodes.ID, at, last time.Duration) chaos.Fault {
 		Schedule: chaos.Schedule{At: at, For: last}}
 }
 
-// Each detector tells of a crash within the time of its row.
+// Each detector tells of a crash within the time of its algorithm.
 func TestCrashesAreToldInTime(t *testing.T) {
 	for _, text := range []string{"heartbeat", "probe", "phi", "swim", "swim:order=random", "swim:in-step=yes",
 		"swim:k=0", "swim:suspicion=0", "perfect"} {
@@ -98,15 +98,16 @@ func TestCrashesAreToldInTime(t *testing.T) {
 	}
 }
 
-// A detector that does not tell of a crash, or tells later than in its row, is found out.
+// A detector that does not tell of a crash, or tells later than in its algorithm, is found out.
 func TestLateDetectorsAreFound(t *testing.T) {
-	for _, lax := range []*row.Row{
-		rowtest.Rebuilt(&swimRow, func(s swim) nodes.Machine { return &swimMute{s} }),
-		rowtest.Rebuilt(&heartbeatRow, func(h heartbeat) nodes.Machine { return &heartbeatLax{h} }),
-		rowtest.Rebuilt(&phiRow, func(p phi) nodes.Machine { return &phiLax{p} }),
-		rowtest.Rebuilt(&probeRow, func(p probe) nodes.Machine { return &probeLax{p} }),
+	for _, lax := range []*algorithm.Algorithm{
+		algotest.Rebuilt(&swimAlgorithm, func(s swim) nodes.Machine { return &swimMute{s} }),
+		algotest.Rebuilt(&heartbeatAlgorithm, func(h heartbeat) nodes.Machine { return &heartbeatLax{h} }),
+		algotest.Rebuilt(&phiAlgorithm, func(p phi) nodes.Machine { return &phiLax{p} }),
+		algotest.Rebuilt(&probeAlgorithm, func(p probe) nodes.Machine { return &probeLax{p} }),
 	} {
-		in, err := row.ParseInstance("failure detector", []*row.Row{lax}, lax.Name, 5, nodes.Delays{})
+		in, err := algorithm.ParseInstance("failure detector", []*algorithm.Algorithm{lax}, lax.Name, 5,
+			nodes.Delays{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,37 +5,37 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // Parse reads a detector with its options, to run beside an algorithm on n clients: heartbeat, or
 // probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text.
 // Timeouts missing from the text suit the delays d. An error says what is wrong and what would be right.
-func Parse(text string, n int, d nodes.Delays) (row.Instance, error) {
-	return row.ParseInstance("failure detector", Table, text, n, d)
+func Parse(text string, n int, d nodes.Delays) (algorithm.Instance, error) {
+	return algorithm.ParseInstance("failure detector", Table, text, n, d)
 }
 
 // Rate returns how many messages a second all nodes send together while all are up.
-func Rate(in row.Instance) float64 {
+func Rate(in algorithm.Instance) float64 {
 	if Period(in) == 0 {
 		return 0
 	}
-	return float64(in.Config.N) * load(in.Row, in.Config.N) / Period(in).Seconds()
+	return float64(in.Config.N) * load(in.Algorithm, in.Config.N) / Period(in).Seconds()
 }
 
 // load returns how many messages a node sends per period on average while all n nodes are up.
-func load(row *row.Row, n int) float64 {
-	switch row {
-	case &probeRow: // each question has an answer
+func load(algo *algorithm.Algorithm, n int) float64 {
+	switch algo {
+	case &probeAlgorithm: // each question has an answer
 		return 2 * float64(n-1)
-	case &swimRow: // a ping, and an ack to the ping that it receives
+	case &swimAlgorithm: // a ping, and an ack to the ping that it receives
 		return 2 * float64(min(1, n-1))
 	}
 	return float64(n - 1)
 }
 
 // Period returns the time between two messages to a peer; 0: the detector sends no messages.
-func Period(in row.Instance) time.Duration {
+func Period(in algorithm.Instance) time.Duration {
 	if in.Option(periodOption.Name) == nil {
 		return 0
 	}
@@ -44,12 +44,12 @@ func Period(in row.Instance) time.Duration {
 
 // Slower names a detector that sends fewer messages than an instance: swim, whose load per node does not grow
 // with N, or the same detector with a longer period.
-func Slower(in row.Instance, period time.Duration) string {
+func Slower(in algorithm.Instance, period time.Duration) string {
 	text := fmt.Sprintf("%s:period=%v", in.Name, period)
-	switch in.Row {
-	case &swimRow:
+	switch in.Algorithm {
+	case &swimAlgorithm:
 		return fmt.Sprintf("%s,timeout=%v", text, period*3/10)
-	case &phiRow:
+	case &phiAlgorithm:
 		return "swim or " + text
 	}
 	return fmt.Sprintf("swim or %s,timeout=%v", text, 5*period)
@@ -57,7 +57,7 @@ func Slower(in row.Instance, period time.Duration) string {
 
 // Within returns how long an instance takes to suspect a crashed node, without the latency of messages and
 // before it has extended any timeout. It is 0 if the instance is not a failure detector.
-func Within(in row.Instance) time.Duration {
+func Within(in algorithm.Instance) time.Duration {
 	if in.Detector == nil {
 		return 0
 	}
@@ -68,7 +68,7 @@ func Within(in row.Instance) time.Duration {
 var (
 	periodOption = nodes.Option{Name: "period", Usage: "time between two messages to a peer", Default: "100ms",
 		Check: func(_ nodes.Config, value string) error {
-			return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
+			return algorithm.CheckTime(value, time.Microsecond, time.Hour, "100ms")
 		},
 		Shows: []nodes.Shown{{Value: "50ms", Than: "100ms", Figure: "messages sent", Least: 1.9, Most: 2.1}}}
 	timeoutOption = nodes.Option{Name: "timeout", Default: "500ms", Check: checkTimeout,
@@ -91,7 +91,10 @@ var (
 		Shows: afterSilence}
 	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
 		Usage: "what each wrong suspicion of a peer adds to its timeout, rounded up to whole periods",
-		Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "100ms") },
+		Check: func(_ nodes.Config, value string) error {
+			return algorithm.CheckTime(value, 0, time.Hour,
+				"100ms")
+		},
 		Shows: []nodes.Shown{
 			{Value: "0s", Figure: "suspicions", Least: 100, Most: 10_000, With: "timeout=200ms", For: 30 * time.Second,
 				Faults: []string{"loss: 30%"}},
@@ -106,7 +109,7 @@ const mostPeriods = 1000
 // checkTimeout returns an error unless the timeout is longer than a period, and bounded. A shorter one would
 // have every peer suspected again and again.
 func checkTimeout(c nodes.Config, value string) error {
-	if err := row.CheckTime(value, 0, 1000*time.Hour, "500ms"); err != nil {
+	if err := algorithm.CheckTime(value, 0, 1000*time.Hour, "500ms"); err != nil {
 		return err
 	}
 	period := c.Duration(periodOption)
@@ -138,7 +141,7 @@ var inTime = []nodes.Shown{
 		Faults: []string{"kill: 4, at: 1s"}},
 }
 
-// tells is the field Tells in the row.Detection of heartbeat and probe.
+// tells is the field Tells in the algorithm.Detection of heartbeat and probe.
 func tells(c nodes.Config, message time.Duration, _ int) time.Duration {
 	p := paceOf(c)
 	return time.Duration(p.timeout+1)*p.period + message

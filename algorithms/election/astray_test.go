@@ -8,7 +8,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
@@ -18,7 +18,7 @@ func agreeAfter(t *testing.T, s scenario, seeds uint64) {
 	s.config, s.initiators, s.duration = nodes.Config{N: 5}, workload.AllInitiate, 6*time.Second
 	for s.seed = 1; s.seed <= seeds; s.seed++ {
 		if o := s.simulated(t); o.leader() == nodes.None {
-			t.Errorf("%s, seed %d: %v", s.row.Name, s.seed, o.last())
+			t.Errorf("%s, seed %d: %v", s.algorithm.Name, s.seed, o.last())
 		}
 	}
 }
@@ -29,29 +29,30 @@ func TestAnnouncementsOfFastBullyCross(t *testing.T) {
 	kills := chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Word: "random", Many: 1}, Forget: true},
 		Schedule: chaos.Schedule{At: 2 * time.Millisecond, For: time.Millisecond,
 			Every: 50 * time.Millisecond, Repeat: 10}}
-	agreeAfter(t, scenario{row: &fastBullyRow, faults: []chaos.Fault{kills}}, 50)
+	agreeAfter(t, scenario{algorithm: &fastBullyAlgorithm, faults: []chaos.Fault{kills}}, 50)
 }
 
 // Late messages make some nodes follow a node that leads no more, though it is up; in the end all agree.
 func TestNobodyFollowsForEverWhoLeadsNoMore(t *testing.T) {
 	for _, test := range []struct {
-		row   *row.Row
-		delay string
-	}{{&bullySharedDiskRow, "uniform:0s,400ms"}, {&fastBullyRow, "uniform:0s,800ms"},
-		{&bullySecondNetworkRow, "uniform:0s,800ms"}} {
+		algorithm *algorithm.Algorithm
+		delay     string
+	}{{&bullySharedDiskAlgorithm, "uniform:0s,400ms"}, {&fastBullyAlgorithm, "uniform:0s,800ms"},
+		{&bullySecondNetworkAlgorithm, "uniform:0s,800ms"}} {
 		delay, err := chance.ParseDistribution(test.delay)
 		if err != nil {
 			t.Fatal(err)
 		}
-		agreeAfter(t, scenario{row: test.row, faults: []chaos.Fault{{Effect: &effect.Delay{Later: delay},
-			Schedule: chaos.Schedule{For: time.Second}}}}, 60)
+		agreeAfter(t, scenario{algorithm: test.algorithm,
+			faults: []chaos.Fault{{Effect: &effect.Delay{Later: delay},
+				Schedule: chaos.Schedule{For: time.Second}}}}, 60)
 	}
 }
 
 // A late message of a node that leads no more comes to a node that has answered the ELECTION of another node.
 func TestLateWordsOfAnEarlierLeader(t *testing.T) {
 	for _, late := range []nodes.Message{fastCoordinator{}, bullyRejoin{}} {
-		h := clusterByHand(t, &fastBullyRow, fastBullyRow.Explicit(nodes.Config{N: 4}), nil)
+		h := clusterByHand(t, &fastBullyAlgorithm, fastBullyAlgorithm.Explicit(nodes.Config{N: 4}), nil)
 		h.campaign(3)
 		h.rest()
 		h.send(flight{0, 1, bullyElection{}})

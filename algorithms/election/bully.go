@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var bullyRow = row.Row{
+var bullyAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bully", Kind: nodes.Election,
 		New:    func(c nodes.Config) nodes.Machine { return newBully(c) },
@@ -27,12 +27,12 @@ var bullyRow = row.Row{
 		"textbooks present it",
 	Summary: "A node that finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
 		"tells all lower ones; otherwise the highest that answers leads.",
-	Elector: &row.Leadership{Wins: row.HighestWins,
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins,
 		// A node that comes up again leads beside the old leader while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 },
-		Partitions: []row.Partition{{Does: row.TwoLead,
+		Partitions: []algorithm.Partition{{Does: algorithm.TwoLead,
 			Why: "each side takes the other for dead: split brain"}, severalBullies}},
-	Published: []row.Claim{
+	Published: []algorithm.Claim{
 		bullyClaim("N^2-N-1, only the lowest finds the leader dead", "lowest", false,
 			func(n float64) float64 { return n*n - n - 1 }),
 		bullyClaim("N^2-N-1, all find it dead at once", "all", false,
@@ -47,21 +47,21 @@ var bullyRow = row.Row{
 
 // bullyClaim returns a claim on the messages of an election after the highest node has died. It counts
 // messages to that node.
-func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) row.Claim {
-	t := row.Trial{Initiators: initiators,
+func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) algorithm.Claim {
+	t := algorithm.Trial{Initiators: initiators,
 		Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}
 	if returns {
 		t.Back = time.Second
 	}
-	return row.Claim{Figure: row.MessagesPerElection, Source: says, Election: &t,
-		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(float64(c.N))) }}
+	return algorithm.Claim{Figure: algorithm.MessagesPerElection, Source: says, Election: &t,
+		Value: func(c nodes.Config) algorithm.Range { return algorithm.Exactly(cost(float64(c.N))) }}
 }
 
 // answerOption is how long to wait for an answer: at least twice the longest delay of a message.
 var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 	Usage: "how long a node waits for answers: twice the longest delay of a message at least",
 	Check: func(_ nodes.Config, value string) error {
-		return row.CheckTime(value, time.Millisecond, time.Minute, "100ms")
+		return algorithm.CheckTime(value, time.Millisecond, time.Minute, "100ms")
 	},
 	Shows: []nodes.Shown{{Value: "40ms", Than: "100ms", Figure: "first leader", Least: 0.2, Most: 0.6,
 		Load: "all",

@@ -9,26 +9,27 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// After any disaster all agree on the right leader, within the grace of the row, and no term had two
-// leaders. Rows with terms or a majority have crashes, pauses and cuts; the others only crashes, since they
-// believe a late announcement, as after a pause, for ever.
+// After any disaster all agree on the right leader, within the grace of the algorithm, and no term had two
+// leaders. Algorithms with terms or a majority have crashes, pauses and cuts; the others only crashes, since
+// they believe a late announcement, as after a pause, for ever.
 func TestBulliesAfterDisasters(t *testing.T) {
 	const calm = 6500 * time.Millisecond
 	for _, b := range bullies {
-		all := b.row.Elector.Terms || b.option[0] == "majority"
-		t.Run(b.row.Name+b.option[1], func(t *testing.T) {
+		all := b.algorithm.Elector.Terms || b.option[0] == "majority"
+		t.Run(b.algorithm.Name+b.option[1], func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(soak.Pick(20, 40, 5000)) {
 				r := rand.New(rand.NewPCG(seed, 0))
 				n := 2 + r.IntN(5)
 				plan := disaster(r, n, all)
-				o := scenario{row: b.row, config: of(n, b.option), faults: faults(t, plan...), duration: 13 * time.Second,
-					seed: seed + 1}.simulated(t)
+				o := scenario{algorithm: b.algorithm, config: of(n, b.option), faults: faults(t, plan...),
+					duration: 13 * time.Second,
+					seed:     seed + 1}.simulated(t)
 				want := nodes.ID(n - 1)
-				if b.row.Elector.Wins == row.AnyWins {
+				if b.algorithm.Elector.Wins == algorithm.AnyWins {
 					want = o.leader()
 				}
 				if o.leader() == nodes.None || o.leader() != want || len(o.Conflicts)+len(o.Backwards) > 0 {
@@ -36,7 +37,7 @@ func TestBulliesAfterDisasters(t *testing.T) {
 						strings.Join(plan, "; "), o.leader(), o.Conflicts, o.Backwards, o.last())
 				}
 				agreed := time.Duration(o.Agreements[len(o.Agreements)-1].Agreed)
-				if agreed > calm+b.row.Grace(of(n, b.option)) {
+				if agreed > calm+b.algorithm.Grace(of(n, b.option)) {
 					t.Errorf("seed %d, n=%d, %v: all agree only at %v", seed, n, strings.Join(plan, "; "), agreed)
 				}
 			}
@@ -47,13 +48,14 @@ func TestBulliesAfterDisasters(t *testing.T) {
 // The announcement of a leader overtakes the announcement of the lower one that led meanwhile: a node that
 // heard the lower one last asks the higher one, and follows it again.
 func TestAnnouncementsCross(t *testing.T) {
-	for _, row := range []*row.Row{&bullyRow, &fastBullyRow, &bullySecondNetworkRow} {
-		s := scenario{row: row, config: nodes.Config{N: 3}, duration: 4 * time.Second,
+	for _, algo := range []*algorithm.Algorithm{&bullyAlgorithm, &fastBullyAlgorithm,
+		&bullySecondNetworkAlgorithm} {
+		s := scenario{algorithm: algo, config: nodes.Config{N: 3}, duration: 4 * time.Second,
 			faults: faults(t, "kill: 2, at: 1s, for: 800ms",
 				"delay: 2s, between: 1>0, kind: coordinator, at: 1s, for: 1s")}
 		o := s.simulated(t)
 		if told := o.told(0); o.leader() != 2 || !strings.Contains(told, "0 follows 2; 0 follows 1; 0 follows 2") {
-			t.Errorf("%s: %d leads at the end: %s", row.Name, o.leader(), told)
+			t.Errorf("%s: %d leads at the end: %s", algo.Name, o.leader(), told)
 		}
 	}
 }
@@ -61,7 +63,7 @@ func TestAnnouncementsCross(t *testing.T) {
 // If requests to the disk and its answers come twice, no node takes the lock twice.
 func TestTheDiskStandsCopies(t *testing.T) {
 	for n := 2; n < 6; n++ {
-		s := scenario{row: &bullySharedDiskRow, config: nodes.Config{N: n}, duration: 3 * time.Second,
+		s := scenario{algorithm: &bullySharedDiskAlgorithm, config: nodes.Config{N: n}, duration: 3 * time.Second,
 			faults: faults(t, "duplicate: 100%, for: 1s")}
 		if o := s.simulated(t); o.leader() != nodes.ID(n-1) || len(o.Agreements) != 1 || o.sent["lock"] != 1 {
 			t.Errorf("%d nodes: %d leads after %d elections, %v", n, o.leader(), len(o.Agreements), o.sent)

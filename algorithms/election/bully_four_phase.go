@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var bullyFourPhaseRow = row.Row{
+var bullyFourPhaseAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bully-four-phase", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return newFourPhase(c) },
@@ -27,7 +27,7 @@ var bullyFourPhaseRow = row.Row{
 	Summary: "A node that no higher one answers halts all lower ones, announces itself to the ones that " +
 		"answered, and resumes them; it starts over if other nodes answer than before, and later polls all.",
 	// Each coordinator gives way before the next one leads, so leaders do not overlap.
-	Elector:   &row.Leadership{Wins: row.HighestWins, Partitions: fourPhasePartitions},
+	Elector:   &algorithm.Leadership{Wins: algorithm.HighestWins, Partitions: fourPhasePartitions},
 	Published: fourPhaseClaims,
 	Faults:    fourPhaseFaults,
 }

@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // fourPhaseClaims are figures for elections after the highest node has died. The next in rank asks that node
 // in vain, and each of three phases takes a question to each lower node and an answer. Each lower node that
 // also notices asks one node above it, which answers.
-var fourPhaseClaims = []row.Claim{
+var fourPhaseClaims = []algorithm.Claim{
 	fourPhaseClaim("6(N-2)+1, only the next in rank finds the leader dead", "", nextInRank,
 		func(n float64) float64 { return 6*(n-2) + 1 }),
 	fourPhaseClaim("8(N-2)+1, all find it dead at once", "all", nil,
@@ -21,10 +21,10 @@ var fourPhaseClaims = []row.Claim{
 func nextInRank(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 2)} }
 
 func fourPhaseClaim(says, initiators string, campaigns func(nodes.Config) []nodes.ID,
-	cost func(n float64) float64) row.Claim {
-	return row.Claim{Figure: row.MessagesPerElection, Source: says,
-		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(float64(c.N))) },
-		Election: &row.Trial{Initiators: initiators, Campaigns: campaigns,
+	cost func(n float64) float64) algorithm.Claim {
+	return algorithm.Claim{Figure: algorithm.MessagesPerElection, Source: says,
+		Value: func(c nodes.Config) algorithm.Range { return algorithm.Exactly(cost(float64(c.N))) },
+		Election: &algorithm.Trial{Initiators: initiators, Campaigns: campaigns,
 			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}}
 }
 

@@ -7,13 +7,13 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // fourMutants are bully-four-phase with one rule changed, for fourFault to find.
-var fourMutants = []rowtest.Mutant{
+var fourMutants = []algotest.Mutant{
 	fourMutant("late answers count", func(f fourPhase) nodes.Machine { return &fourLate{f} }),
 	fourMutant("who answers is not compared with ACTIVE",
 		func(f fourPhase) nodes.Machine { return &fourUncompared{f} }),
@@ -32,7 +32,7 @@ var fourMutants = []rowtest.Mutant{
 		func(f fourPhase) nodes.Machine { return &fourAnew{f} }),
 }
 
-var fourMutant = rowtest.MutantsOf[fourPhase](&bullyFourPhaseRow)
+var fourMutant = algotest.MutantsOf[fourPhase](&bullyFourPhaseAlgorithm)
 
 type (
 	fourLate       struct{ fourPhase }
@@ -138,8 +138,9 @@ func (f *fourProud) pass(env *nodes.Env) {
 
 func (f *fourAnew) Recover(env *nodes.Env, _ nodes.Message) { f.elect(env) }
 
-// fourFault runs a row in scenarios that bully-four-phase must survive. It returns what failed; "": nothing.
-func fourFault(t testing.TB, row *row.Row, seed uint64) string {
+// fourFault runs an algorithm in scenarios that bully-four-phase must survive. It returns what failed; "":
+// nothing.
+func fourFault(t testing.TB, algo *algorithm.Algorithm, seed uint64) string {
 	n := 2 + int(seed%4)
 	c := nodes.Config{N: n}.With("phases", phasesOption.Values[seed/4%2])
 	ce16 := scenario{config: nodes.Config{N: 5}, initiators: "0", duration: 4 * time.Second,
@@ -148,29 +149,29 @@ func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 	comes.initiators = "3"
 	comes.faults = []chaos.Fault{killed(4, 0, chaos.When{}, time.Duration(2+seed%140)*hop)}
 	copies := scenario{config: c, seed: seed, faults: []chaos.Fault{{Effect: &effect.Duplicate{Of: 0.3}}}}
-	late := storm(row, c, seed, false)
+	late := storm(algo, c, seed, false)
 	late.faults = nil
 	for _, kind := range []string{"newstate", "election"} {
 		late.faults = append(late.faults, chaos.Fault{Filter: chaos.Filter{Kind: kind},
-			Effect:   &effect.Reorder{Later: rowtest.Drawn("uniform:0s,250ms")},
+			Effect:   &effect.Reorder{Later: algotest.Drawn("uniform:0s,250ms")},
 			Schedule: chaos.Schedule{For: late.duration / 3}})
 	}
 	for _, test := range []struct {
 		name string
 		scenario
-		inside bool // the row's assumptions hold
+		inside bool // the algorithm's assumptions hold
 		quiet  bool // and no node goes down or comes up in the run
 	}{
-		{"crashes", crashes(row, c, seed), true, false},
-		{"storm", storm(row, c, seed, false), false, false},
+		{"crashes", crashes(algo, c, seed), true, false},
+		{"storm", storm(algo, c, seed, false), false, false},
 		{"the lowest alone notices", ce16, true, true},
 		{"the highest comes up", comes, true, false},
 		{"copies", copies, true, true},
 		{"late messages", late, false, false},
-		{"a cut", unnoticed(t, row), false, false},
+		{"a cut", unnoticed(t, algo), false, false},
 	} {
 		w := newFourWatch()
-		test.row = w.of(row)
+		test.algorithm = w.of(algo)
 		o := test.simulated(t)
 		switch {
 		case w.wrong != "":
@@ -187,5 +188,5 @@ func fourFault(t testing.TB, row *row.Row, seed uint64) string {
 }
 
 func TestFourPhaseMutantsAreCaught(t *testing.T) {
-	rowtest.Hunt(t, &bullyFourPhaseRow, fourMutants, 60, fourFault)
+	algotest.Hunt(t, &bullyFourPhaseAlgorithm, fourMutants, 60, fourFault)
 }

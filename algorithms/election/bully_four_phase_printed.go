@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var bullyFourPhasePrintedRow = row.Row{
+var bullyFourPhasePrintedAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bully-four-phase-printed", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -18,17 +18,17 @@ var bullyFourPhasePrintedRow = row.Row{
 		},
 		Timers:     fourPhaseTimers,
 		Messages:   fourPhaseMessages,
-		Options:    append(shownWith("mended=phase-4", bullyFourPhaseRow.Options...), mendedOption),
-		Safe:       bullyFourPhaseRow.Safe,
+		Options:    append(shownWith("mended=phase-4", bullyFourPhaseAlgorithm.Options...), mendedOption),
+		Safe:       bullyFourPhaseAlgorithm.Safe,
 		Circulates: true,
-		Grace:      bullyFourPhaseRow.Grace,
+		Grace:      bullyFourPhaseAlgorithm.Grace,
 	},
 	Family: "complete network",
-	Source: bullyFourPhaseRow.Source,
+	Source: bullyFourPhaseAlgorithm.Source,
 	Summary: "bully-four-phase as the notes print it: NEW_STATE is not answered, so elections never end, and " +
 		"only a node that is told that the coordinator is down acts on it.",
-	Elector: bullyFourPhaseRow.Elector,
-	Flaw: &row.Flaw{
+	Elector: bullyFourPhaseAlgorithm.Elector,
+	Flaw: &algorithm.Flaw{
 		Check: "agreement",
 		At:    nodes.Config{N: 3},
 	},

@@ -8,7 +8,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
@@ -26,7 +26,7 @@ func TestFourPhasesCostWhatIsPublished(t *testing.T) {
 			{"the next in rank finds the leader dead", "parallel", workload.TheseInitiate(next), 6*(n-2) + 1},
 			{"all do", "sequential", workload.AllInitiate, 8*(n-2) + 1},
 		} {
-			s := scenario{row: &bullyFourPhaseRow, initiators: test.initiators,
+			s := scenario{algorithm: &bullyFourPhaseAlgorithm, initiators: test.initiators,
 				config: nodes.Config{N: n}.With("phases", test.phases), faults: []chaos.Fault{down(nodes.ID(n - 1))}}
 			o := s.simulated(t)
 			o.leads(t, next)
@@ -48,7 +48,7 @@ func TestFourPhaseSurvivesFaults(t *testing.T) {
 			for seed := range soak.Pick[uint64](3, 10, 1000) {
 				w.told, w.accepted = newFourWatch().told, newFourWatch().accepted
 				c := nodes.Config{N: n}.With("phases", phases)
-				o := storm(w.of(&bullyFourPhaseRow), c, seed+1, false).simulated(t)
+				o := storm(w.of(&bullyFourPhaseAlgorithm), c, seed+1, false).simulated(t)
 				if o.leader() != highest(o.up()) || w.wrong != "" {
 					t.Fatalf("n=%d, %s, seed %d: %d leads of %v: %v; %s", n, phases, seed+1, o.leader(), o.up(),
 						o.last(), w.wrong)
@@ -67,13 +67,13 @@ func TestFourPhaseSurvivesFaults(t *testing.T) {
 	}
 }
 
-// As long as the row's assumptions hold, no two nodes lead at once, however often nodes crash and come up
-// again, with or without their memory.
+// As long as the algorithm's assumptions hold, no two nodes lead at once, however often nodes crash and come
+// up again, with or without their memory.
 func TestFourPhaseHasOneLeader(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8} {
 		for _, phases := range []string{"sequential", "parallel"} {
 			for seed := range soak.Pick[uint64](3, 15, 1000) {
-				s := crashes(&bullyFourPhaseRow, nodes.Config{N: n}.With("phases", phases), seed+1)
+				s := crashes(&bullyFourPhaseAlgorithm, nodes.Config{N: n}.With("phases", phases), seed+1)
 				o := s.simulated(t)
 				if o.leads(t, highest(o.up())); t.Failed() {
 					t.Fatalf("n=%d, %s, seed %d: %v", n, phases, seed+1, s.faults)
@@ -92,7 +92,7 @@ func TestFourPhaseTakesInWhoComesUpAgain(t *testing.T) {
 		longest := int64(0)
 		for shift := range soak.Pick(5, 25, 250) {
 			at := 3*time.Second + time.Duration(shift)*9*time.Millisecond
-			s := scenario{row: &bullyFourPhaseRow, config: nodes.Config{N: n}, faults: []chaos.Fault{
+			s := scenario{algorithm: &bullyFourPhaseAlgorithm, config: nodes.Config{N: n}, faults: []chaos.Fault{
 				killed(victim, at, chaos.When{}, outage)}}
 			o := s.simulated(t)
 			o.leads(t, n-1)
@@ -141,7 +141,7 @@ func TestFourPhaseElectsThoughNodesDieBetweenPhases(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d when %s", test.victim, test.moment), func(t *testing.T) {
 			w := newFourWatch()
-			s := scenario{row: w.of(&bullyFourPhaseRow), config: nodes.Config{N: 5}, initiators: "3",
+			s := scenario{algorithm: w.of(&bullyFourPhaseAlgorithm), config: nodes.Config{N: 5}, initiators: "3",
 				faults: []chaos.Fault{down(4), killed(test.victim, 0, when(t, test.moment), 0)}}
 			o := s.simulated(t)
 			o.leads(t, test.leader)
@@ -155,7 +155,7 @@ func TestFourPhaseElectsThoughNodesDieBetweenPhases(t *testing.T) {
 // Whenever the highest comes up while node 3 elects, it takes over, and at no time do both lead.
 func TestFourPhaseGivesWayToTheHighestInEachPhase(t *testing.T) {
 	for at := 2 * time.Millisecond; at < 140*time.Millisecond; at += hop / 4 {
-		s := scenario{row: &bullyFourPhaseRow, config: nodes.Config{N: 5}, initiators: "3",
+		s := scenario{algorithm: &bullyFourPhaseAlgorithm, config: nodes.Config{N: 5}, initiators: "3",
 			faults: []chaos.Fault{killed(4, 0, chaos.When{}, at)}, duration: 3 * time.Second}
 		o := s.simulated(t)
 		if o.leads(t, 4); t.Failed() {
@@ -166,14 +166,14 @@ func TestFourPhaseGivesWayToTheHighestInEachPhase(t *testing.T) {
 
 // unnoticed returns a scenario: nodes 0 to 2 elect node 2 during a cut, which ends before node 4 polls.
 // The poll then finds all nodes NORMAL, though some follow node 2.
-func unnoticed(t testing.TB, row *row.Row) scenario {
-	return scenario{row: row, config: nodes.Config{N: 5}.With("poll", "3s"), duration: 30 * time.Second,
+func unnoticed(t testing.TB, algo *algorithm.Algorithm) scenario {
+	return scenario{algorithm: algo, config: nodes.Config{N: 5}.With("poll", "3s"), duration: 30 * time.Second,
 		detector: "heartbeat:period=50ms,timeout=250ms",
 		faults:   []chaos.Fault{parted(t, "0-2/3-4", time.Second, 1500*time.Millisecond)}}
 }
 
 func TestFourPhasePollFindsWhoFollowsAnother(t *testing.T) {
-	o := unnoticed(t, &bullyFourPhaseRow).simulated(t)
+	o := unnoticed(t, &bullyFourPhaseAlgorithm).simulated(t)
 	if o.leader() != 4 || len(o.Overlaps) != 1 || o.Overlaps[0].Length() < int64(time.Second) {
 		t.Errorf("node %d leads; two led at once: %v", o.leader(), o.Overlaps)
 	}
@@ -197,7 +197,8 @@ func TestFourPhasePrintedNeedsTheNextInRank(t *testing.T) {
 		{"all notice", mended, detector, "all", dies, 3, 0},
 		{"as printed, no election ends", "nothing", "none", "3", dead, nodes.None, 0},
 	} {
-		s := scenario{row: &bullyFourPhasePrintedRow, config: nodes.Config{N: 5}.With("mended", test.mended),
+		s := scenario{algorithm: &bullyFourPhasePrintedAlgorithm,
+			config:     nodes.Config{N: 5}.With("mended", test.mended),
 			initiators: test.initiators, detector: test.detector, faults: []chaos.Fault{test.fault}}
 		o := s.simulated(t)
 		if o.leader() != test.leader || test.messages != 0 && o.messages() != test.messages {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // itself returns the fourPhase of a machine, which may be a mutant that embeds it.
@@ -40,8 +40,10 @@ func newFourWatch() *fourWatch {
 	return &fourWatch{moves: map[[2]status]int{}, told: map[fourVote]bool{}, accepted: map[fourVote]bool{}}
 }
 
-// of returns a row whose machines the fourWatch checks.
-func (w *fourWatch) of(row *row.Row) *row.Row { return observedBy(row, w.around) }
+// of returns an algorithm whose machines the fourWatch checks.
+func (w *fourWatch) of(algo *algorithm.Algorithm) *algorithm.Algorithm {
+	return observedBy(algo, w.around)
+}
 
 func (w *fourWatch) around(env *nodes.Env, m nodes.Machine, handle func()) {
 	f := m.(interface{ itself() *fourPhase }).itself()

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The heartbeats of a leader that needs a majority: see bullyMajority.
@@ -15,7 +15,7 @@ var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
 	Usage: "how long a leader goes on without answers of a majority",
 	Shows: lapsing(""),
 	Check: func(c nodes.Config, value string) error {
-		if err := row.CheckTime(value, time.Millisecond, time.Minute, "250ms"); err != nil {
+		if err := algorithm.CheckTime(value, time.Millisecond, time.Minute, "250ms"); err != nil {
 			return err
 		}
 		lapse, _ := time.ParseDuration(value)

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var bullyMajorityRow = row.Row{
+var bullyMajorityAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bully-majority", Kind: nodes.Election,
 		New:    func(c nodes.Config) nodes.Machine { return newBullyMajority(c, majority(c.N)) },
@@ -16,7 +16,7 @@ var bullyMajorityRow = row.Row{
 			{Zero: majorityVote{}}, {Zero: majorityCoordinator{}}, {Zero: majorityBeat{}, Heartbeat: true},
 			{Zero: majorityHere{}, Heartbeat: true}, {Zero: majoritySaved{}}},
 		Options: []nodes.Option{answerOption, lapseOption},
-		Detects: bullyRow.Detects,
+		Detects: bullyAlgorithm.Detects,
 		Safe:    nodes.NoAmnesia,
 		// A lost message is sent again, in another election or with the next heartbeat.
 		Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
@@ -31,14 +31,15 @@ var bullyMajorityRow = row.Row{
 		"R. H. Thomas, A majority consensus approach to concurrency control, ACM TODS 4(2), 1979",
 	Summary: "As bully, but a leader needs the votes of a majority for an epoch, and gives way when no " +
 		"majority answers.",
-	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Wins: row.HighestWins,
+	Elector: &algorithm.Leadership{Terms: true, Follow: algorithm.MajorityReached, Wins: algorithm.HighestWins,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		// The old leader learns the next epoch from the answer to a heartbeat.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
-		Partitions: []row.Partition{{Does: row.MajorityLeads,
+		Partitions: []algorithm.Partition{{Does: algorithm.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
-			{Cuts: row.SomeLinks, Does: row.OneOrNone, Why: "a node that trusts its leader votes for no other; but " +
-				"it waits for a higher node that it hears, even if that reaches no majority"}}},
+			{Cuts: algorithm.SomeLinks, Does: algorithm.OneOrNone,
+				Why: "a node that trusts its leader votes for no other; but " +
+					"it waits for a higher node that it hears, even if that reaches no majority"}}},
 	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",
 		under(recovers|breaks, "as raft-election: two lead in one epoch if enough nodes forget their votes "+
 			"and vote again (X)", "empty-restarts", "forgetful-election")),

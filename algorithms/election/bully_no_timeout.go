@@ -2,7 +2,7 @@ package election
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The bully algorithm without the second of its two timeouts, as it is often told. It is known to be broken,
@@ -11,7 +11,7 @@ import (
 // A node that has an OK waits for COORDINATOR, however long it takes. If the node that answered crashes
 // before it announces itself, all nodes that it answered wait for ever: they follow no leader, so they find
 // none dead.
-var bullyNoTimeoutRow = row.Row{
+var bullyNoTimeoutAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bully-no-timeout", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -20,18 +20,18 @@ var bullyNoTimeoutRow = row.Row{
 			return b
 		},
 		Timers:   bullyTimers,
-		Messages: bullyRow.Messages,
-		Options:  bullyRow.Options,
-		Detects:  bullyRow.Detects,
-		Safe:     bullyRow.Safe,
-		Live:     bullyRow.Live,
-		Grace:    bullyRow.Grace,
+		Messages: bullyAlgorithm.Messages,
+		Options:  bullyAlgorithm.Options,
+		Detects:  bullyAlgorithm.Detects,
+		Safe:     bullyAlgorithm.Safe,
+		Live:     bullyAlgorithm.Live,
+		Grace:    bullyAlgorithm.Grace,
 	},
 	Family:  "complete network",
 	Source:  "the bully algorithm as it is told without a time limit for COORDINATOR",
 	Summary: "As bully, but a node that has an OK waits for COORDINATOR for ever.",
-	Elector: bullyRow.Elector,
-	Flaw: &row.Flaw{
+	Elector: bullyAlgorithm.Elector,
+	Flaw: &algorithm.Flaw{
 		Check: "agreement",
 		At:    nodes.Config{N: 3},
 		By:    nodes.NoCrash,
@@ -40,5 +40,5 @@ var bullyNoTimeoutRow = row.Row{
 	Faults: beside(
 		under(blocks, "known to be broken: a node that got an OK waits for ever for COORDINATOR if the "+
 			"sender of the OK crashed", "dead-successor"),
-		bullyRow.Faults),
+		bullyAlgorithm.Faults),
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var bullySecondNetworkRow = row.Row{
+var bullySecondNetworkAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bully-second-network", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -21,12 +21,12 @@ var bullySecondNetworkRow = row.Row{
 			return b
 		},
 		Timers: majorityTimers,
-		Messages: append(slices.Clip(bullyMajorityRow.Messages), nodes.MessageKind{Zero: bullyRejoin{}},
+		Messages: append(slices.Clip(bullyMajorityAlgorithm.Messages), nodes.MessageKind{Zero: bullyRejoin{}},
 			nodes.MessageKind{Zero: secondAsk{}, Net: 1}, nodes.MessageKind{Zero: secondAlive{}, Net: 1}),
 		Options: []nodes.Option{answerOption, majorityOption, secondLapseOption},
-		Detects: bullyRow.Detects,
+		Detects: bullyAlgorithm.Detects,
 		Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
-		Live:    bullyRow.Live,
+		Live:    bullyAlgorithm.Live,
 		Besides: func(c nodes.Config) (safe, live nodes.Assumption) {
 			if needsMajority(c) {
 				live = nodes.Majority
@@ -41,16 +41,17 @@ var bullySecondNetworkRow = row.Row{
 	Source: "the bully algorithm with a redundant network that confirms deaths, as an answer to its split " +
 		"brain (A. I. Kistijantoro, ITB IF3130)",
 	Summary: "As bully, but a node is taken for dead only if it does not answer over a second network either.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Overlap: bullyRow.Elector.Overlap,
-		Partitions: []row.Partition{
-			{Cuts: row.FirstNetwork, Does: row.OneLeads, Why: "the second network says that nobody is dead"},
-			{Does: row.TwoLead, Why: "nothing tells a partition of both networks from deaths"}, severalBullies}},
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins, Overlap: bullyAlgorithm.Elector.Overlap,
+		Partitions: []algorithm.Partition{
+			{Cuts: algorithm.FirstNetwork, Does: algorithm.OneLeads,
+				Why: "the second network says that nobody is dead"},
+			{Does: algorithm.TwoLead, Why: "nothing tells a partition of both networks from deaths"}, severalBullies}},
 	Faults: beside(append(
 		under(recovers, "the second network has a broker of its own, and over it nobody seems dead",
 			"broker-restart", "first-network-cut"),
 		under(recovers, "the first network is whole, and alone elects as bully does",
 			"second-network-cut", "second-network-dead")...),
-		bullyRow.Faults),
+		bullyAlgorithm.Faults),
 }
 
 // majorityOption makes a leader need the votes of a majority as well.
@@ -70,7 +71,7 @@ var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOptio
 	Usage: lapseOption.Usage, Bound: lapseOption.Bound, Shows: lapsing("majority=on"),
 	Check: func(c nodes.Config, value string) error {
 		if !needsMajority(c) {
-			return row.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
+			return algorithm.CheckTime(value, time.Millisecond, time.Minute, lapseOption.Default)
 		}
 		return lapseOption.Check(c, value)
 	}}

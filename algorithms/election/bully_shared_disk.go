@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var bullySharedDiskRow = row.Row{
+var bullySharedDiskAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bully-shared-disk", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -24,7 +24,7 @@ var bullySharedDiskRow = row.Row{
 			{Zero: diskWrite{}, Heartbeat: true}, {Zero: diskWritten{}, Heartbeat: true},
 			{Zero: diskBeat{}, Heartbeat: true}},
 		Options: []nodes.Option{answerOption, lockOption},
-		Detects: bullyRow.Detects,
+		Detects: bullyAlgorithm.Detects,
 		Safe:    nodes.NoAmnesia,
 		// Nobody leads without the disk. Crashes of clients are survived.
 		Live:       nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
@@ -38,11 +38,11 @@ var bullySharedDiskRow = row.Row{
 		"split brain (A. I. Kistijantoro, ITB IF3130)",
 	Summary: "As bully, but a leader owns a lock on a shared disk, and while its heartbeats reach the " +
 		"disk it is not taken for dead.",
-	Elector: &row.Leadership{Terms: true, Partitions: []row.Partition{
-		{Does: row.OneLeads, Why: "the leader's heartbeats reach the disk, and it owns the lock"},
-		{Cuts: row.SomeLinks, Does: row.OneLeads,
+	Elector: &algorithm.Leadership{Terms: true, Partitions: []algorithm.Partition{
+		{Does: algorithm.OneLeads, Why: "the leader's heartbeats reach the disk, and it owns the lock"},
+		{Cuts: algorithm.SomeLinks, Does: algorithm.OneLeads,
 			Why: "the leader's heartbeats reach the disk, and it owns the lock"},
-		{Cuts: row.ServersToo, Does: row.Blocked, Why: "without the disk nobody leads"}}},
+		{Cuts: algorithm.ServersToo, Does: algorithm.Blocked, Why: "without the disk nobody leads"}}},
 	Faults: single("the lock on the disk decides; no cut between nodes touches it, and a node that does not "+
 		"reach it gives way",
 		under(blocks, "without the disk nobody leads", "dead-coordinator")),
@@ -55,7 +55,7 @@ var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 		For:    6 * time.Second,
 		Faults: []string{"kill: 4, at: 1s"}}},
 	Check: func(c nodes.Config, value string) error {
-		if err := row.CheckTime(value, 10*time.Millisecond, time.Minute, "500ms"); err != nil {
+		if err := algorithm.CheckTime(value, 10*time.Millisecond, time.Minute, "500ms"); err != nil {
 			return err
 		}
 		lock, _ := time.ParseDuration(value)

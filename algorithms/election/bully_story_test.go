@@ -1,32 +1,36 @@
 package election
 
 import (
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 )
 
-// bullyForms returns the forms that play the stories of bullies: mutants, and sound variants of broken rows.
+// bullyForms returns the forms that play the stories of bullies: mutants, and sound variants of broken
+// algorithms.
 func bullyForms() []form {
-	blind, amnesic := bullyMajorityRow, bullyMajorityRow
+	blind, amnesic := bullyMajorityAlgorithm, bullyMajorityAlgorithm
 	blind.New = func(c nodes.Config) nodes.Machine { return &majorityBlind{voting(c)} }
 	amnesic.New = func(c nodes.Config) nodes.Machine { return &majorityAmnesic{voting(c)} }
-	credulous := bullyRow
+	credulous := bullyAlgorithm
 	credulous.New = func(c nodes.Config) nodes.Machine { return &bullyCredulous{*newBully(c)} }
-	forgetful := bullySharedDiskRow
+	forgetful := bullySharedDiskAlgorithm
 	forgetful.New = func(c nodes.Config) nodes.Machine {
-		return &diskForgetful{*bullySharedDiskRow.New(c).(*bullySharedDisk)}
+		return &diskForgetful{*bullySharedDiskAlgorithm.New(c).(*bullySharedDisk)}
 	}
-	watchful := bullyFourPhasePrintedRow
-	watchful.Flaw, watchful.New = nil, bullyFourPhaseRow.New
+	watchful := bullyFourPhasePrintedAlgorithm
+	watchful.Flaw, watchful.New = nil, bullyFourPhaseAlgorithm.New
 	return []form{
-		{&bullyRow, rowtest.Form{Row: &credulous,
+		{&bullyAlgorithm, algotest.Form{Algorithm: &credulous,
 			Title: "announcements are believed in the order in which they come", Fails: "agreement"}},
-		{&bullyMajorityRow, rowtest.Form{Row: &blind, Title: "a late announcement is believed"}},
-		{&bullyMajorityRow, rowtest.Form{Row: &amnesic, Title: "an epoch is not saved", Fails: "terms"}},
-		{&bullySharedDiskRow, rowtest.Form{Row: &forgetful, Title: "a node does not save the term",
+		{&bullyMajorityAlgorithm, algotest.Form{Algorithm: &blind, Title: "a late announcement is believed"}},
+		{&bullyMajorityAlgorithm, algotest.Form{Algorithm: &amnesic, Title: "an epoch is not saved",
 			Fails: "terms"}},
-		{&bullyFourPhasePrintedRow, rowtest.Form{Row: &watchful, Title: "each node looks for itself", Sound: true}},
-		{&bullyNoTimeoutRow, rowtest.Form{Row: &bullyRow, Title: "a node waits for a time", Sound: true}},
+		{&bullySharedDiskAlgorithm, algotest.Form{Algorithm: &forgetful, Title: "a node does not save the term",
+			Fails: "terms"}},
+		{&bullyFourPhasePrintedAlgorithm,
+			algotest.Form{Algorithm: &watchful, Title: "each node looks for itself", Sound: true}},
+		{&bullyNoTimeoutAlgorithm, algotest.Form{Algorithm: &bullyAlgorithm, Title: "a node waits for a time",
+			Sound: true}},
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var changRobertsRow = row.Row{
+var changRobertsAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "chang-roberts", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return &changRoberts{newRingNode(c)} },
@@ -21,21 +21,21 @@ var changRobertsRow = row.Row{
 		"circular configurations of processes, CACM 22(5), 1979",
 	Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher " +
 		"than its own, so the highest alone comes back to its owner, which leads.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: changRobertsCosts},
 	Published: changRobertsClaims,
 	Faults:    silent(),
 }
 
 // changRobertsClaims are figures of the paper and of textbooks. The announcement takes N more messages.
-var changRobertsClaims = []row.Claim{
-	changClaim("2N-1, identities increasing along the ring", "increasing", row.Exact, func(n int) float64 {
+var changRobertsClaims = []algorithm.Claim{
+	changClaim("2N-1, identities increasing along the ring", "increasing", algorithm.Exact, func(n int) float64 {
 		return float64(2*n - 1)
 	}),
-	changClaim("N(N+1)/2, identities decreasing", "decreasing", row.Exact, func(n int) float64 {
+	changClaim("N(N+1)/2, identities decreasing", "decreasing", algorithm.Exact, func(n int) float64 {
 		return float64(n*(n+1)) / 2
 	}),
-	changClaim("N*H(N) on average over all rings", "", row.Mean, func(n int) (sum float64) {
+	changClaim("N*H(N) on average over all rings", "", algorithm.Mean, func(n int) (sum float64) {
 		for i := range n {
 			sum += float64(n) / float64(i+1)
 		}
@@ -45,16 +45,16 @@ var changRobertsClaims = []row.Claim{
 
 // changClaim returns a claim on the messages of an election in which all are candidates, without the
 // announcement. order is the order of identities; empty: a random one for each of many runs.
-func changClaim(says, order string, within row.Tolerance, cost func(n int) float64) row.Claim {
-	t := row.Trial{Kinds: []string{"election"}, Lasts: time.Second}
+func changClaim(says, order string, within algorithm.Tolerance, cost func(n int) float64) algorithm.Claim {
+	t := algorithm.Trial{Kinds: []string{"election"}, Lasts: time.Second}
 	if order == "" {
 		t.Runs = 1000
 		t.Vary = func(c *nodes.Config, run int) { *c = c.With("ids", fmt.Sprintf("random:%d", run)) }
 	} else {
 		t.Vary = func(c *nodes.Config, _ int) { *c = c.With("ids", order) }
 	}
-	return row.Claim{Figure: row.MessagesPerElection, Source: says, Within: within, Election: &t,
-		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(c.N)) }}
+	return algorithm.Claim{Figure: algorithm.MessagesPerElection, Source: says, Within: within, Election: &t,
+		Value: func(c nodes.Config) algorithm.Range { return algorithm.Exactly(cost(c.N)) }}
 }
 
 // changRoberts is the algorithm of Chang and Roberts. It adds an announcement, and numbers of elections, so

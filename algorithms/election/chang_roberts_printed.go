@@ -2,10 +2,10 @@ package election
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var changRobertsPrintedRow = row.Row{
+var changRobertsPrintedAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "chang-roberts-printed", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -21,8 +21,8 @@ var changRobertsPrintedRow = row.Row{
 	Summary: "Chang-Roberts with its rules in the order of a print: a node always replaces a lower " +
 		"identity by its own, and nothing ends an election, so the winner sends its " +
 		"identity round twice.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing},
-	Flaw: &row.Flaw{
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins, Rank: rankInRing},
+	Flaw: &algorithm.Flaw{
 		Check: "agreement",
 		At:    nodes.Config{N: 2},
 	},

@@ -3,36 +3,37 @@ package election
 import (
 	"testing"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // Nodes 0 and 1 of a ring of three campaign. By the rules of the paper, the election takes 5 messages and the
 // announcement 3. By the rules in the printed order they take 9 and 6, since node 2 is elected twice.
 func TestTheOrderOfTheRules(t *testing.T) {
 	for _, test := range []struct {
-		row  *row.Row
-		c    nodes.Config
-		want map[string]int
+		algorithm *algorithm.Algorithm
+		c         nodes.Config
+		want      map[string]int
 	}{
-		{&changRobertsRow, nodes.Config{N: 3}, map[string]int{"election": 5, "elected": 3}},
-		{&changRobertsPrintedRow, nodes.Config{N: 3}.With("announce", "circulate"),
+		{&changRobertsAlgorithm, nodes.Config{N: 3}, map[string]int{"election": 5, "elected": 3}},
+		{&changRobertsPrintedAlgorithm, nodes.Config{N: 3}.With("announce", "circulate"),
 			map[string]int{"election": 9, "elected": 6}},
-		{&changRobertsPrintedRow, nodes.Config{N: 3}, map[string]int{"election": 9}},
+		{&changRobertsPrintedAlgorithm, nodes.Config{N: 3}, map[string]int{"election": 9}},
 	} {
-		h := clusterByHand(t, test.row, test.c, rng(1))
+		h := clusterByHand(t, test.algorithm, test.c, rng(1))
 		h.campaign(0, 1)
 		h.deliver(t, 0, 1)
 		before := h.sent["election"]
 		h.deliver(t, 1, 2)
 		h.rest()
-		h.sentOf(t, test.row.Name, test.want)
+		h.sentOf(t, test.algorithm.Name, test.want)
 		if fault := h.fault(); (fault == "") != (test.want["elected"] > 0) {
-			t.Errorf("%s: %s: %v", test.row.Name, fault, h.believe)
+			t.Errorf("%s: %s: %v", test.algorithm.Name, fault, h.believe)
 		}
-		if stopped := before == 2; stopped != (test.row == &changRobertsRow) {
-			t.Errorf("%s: node 1, which has sent its own, stopped the lower identity: %v", test.row.Name, stopped)
+		if stopped := before == 2; stopped != (test.algorithm == &changRobertsAlgorithm) {
+			t.Errorf("%s: node 1, which has sent its own, stopped the lower identity: %v", test.algorithm.Name,
+				stopped)
 		}
 	}
 }
@@ -41,7 +42,7 @@ func TestTheOrderOfTheRules(t *testing.T) {
 func TestAsPrintedThereIsOneElection(t *testing.T) {
 	for _, announce := range []string{"none", "circulate"} {
 		for _, n := range []int{2, 3, 5} {
-			h := clusterByHand(t, &changRobertsPrintedRow, nodes.Config{N: n}.With("announce", announce), rng(1))
+			h := clusterByHand(t, &changRobertsPrintedAlgorithm, nodes.Config{N: n}.With("announce", announce), rng(1))
 			h.campaign(0)
 			h.rest()
 			last := nodes.ID(n - 1)
@@ -62,7 +63,7 @@ func TestAsPrintedThereIsOneElection(t *testing.T) {
 func TestAsPrintedItCostsMore(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 9} {
 		c := nodes.Config{N: n}.With("announce", "circulate")
-		h := clusterByHand(t, &changRobertsPrintedRow, c, rng(1))
+		h := clusterByHand(t, &changRobertsPrintedAlgorithm, c, rng(1))
 		h.campaign(everyone(n)...)
 		h.rest()
 		want := n*(n-1)/2 + n*n // each message comes to the highest node, and then carries its identity round
@@ -85,7 +86,7 @@ func (c *changRepaired) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-var changRepairedRow = rowtest.Rebuilt(&changRobertsRow, func(c changRoberts) nodes.Machine {
+var changRepairedAlgorithm = algotest.Rebuilt(&changRobertsAlgorithm, func(c changRoberts) nodes.Machine {
 	return &changRepaired{c}
 })
 
@@ -94,7 +95,7 @@ var changRepairedRow = rowtest.Rebuilt(&changRobertsRow, func(c changRoberts) no
 // chang-roberts, the identity is lost. The list of ring-list stops, since it names the nodes that it has
 // passed.
 func TestTheIdentityOfTheDead(t *testing.T) {
-	h := clusterByHand(t, changRepairedRow, nodes.Config{N: 3}, rng(1))
+	h := clusterByHand(t, changRepairedAlgorithm, nodes.Config{N: 3}, rng(1))
 	h.campaign(2)
 	h.crash(2)
 	h.feed(1, nodes.Input{Kind: nodes.Suspect, From: 2})
@@ -103,7 +104,7 @@ func TestTheIdentityOfTheDead(t *testing.T) {
 		t.Errorf("the identity of the dead goes round for ever: %v, %v leads", h.runaway, h.leaders())
 	}
 
-	h = clusterByHand(t, &changRobertsRow, nodes.Config{N: 3}, rng(1))
+	h = clusterByHand(t, &changRobertsAlgorithm, nodes.Config{N: 3}, rng(1))
 	h.campaign(2)
 	h.crash(2)
 	h.rest()
@@ -111,7 +112,7 @@ func TestTheIdentityOfTheDead(t *testing.T) {
 		t.Errorf("sent %v, not 3 messages; %v lead", h.sent, h.leaders())
 	}
 
-	h = clusterByHand(t, &ringListRow, nodes.Config{N: 3}, rng(1))
+	h = clusterByHand(t, &ringListAlgorithm, nodes.Config{N: 3}, rng(1))
 	h.campaign(2)
 	h.crash(2)
 	h.feed(1, nodes.Input{Kind: nodes.Suspect, From: 2})

@@ -2,10 +2,10 @@ package election
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var dolevKlaweRodehRow = row.Row{
+var dolevKlaweRodehAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "dolev-klawe-rodeh", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return &dolevKlaweRodeh{ringNode: newRingNode(c)} },
@@ -21,7 +21,7 @@ var dolevKlaweRodehRow = row.Row{
 	Summary: "In each round a candidate learns the values of the two candidates before it; it goes on, " +
 		"with the nearer one's value, only if that is the highest of the three; a value that comes all the way " +
 		"round to its candidate is the highest, and its owner leads.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: dolevKlaweRodehCosts},
 	Published: dolevKlaweRodehClaims,
 	Faults: silent(

@@ -9,45 +9,45 @@ import (
 	"text/tabwriter"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// A mutated is a mutant of a row.
+// A mutated is a mutant of an algorithm.
 type mutated struct {
-	row *row.Row // the scheme
-	rowtest.Mutant
+	algorithm *algorithm.Algorithm // the scheme
+	algotest.Mutant
 }
 
 // mutants returns the mutants that simulations find, in the tests of their schemes.
 func mutants() (all []mutated) {
-	add := func(row *row.Row, mutants ...rowtest.Mutant) {
+	add := func(algo *algorithm.Algorithm, mutants ...algotest.Mutant) {
 		for _, m := range mutants {
-			all = append(all, mutated{row, m})
+			all = append(all, mutated{algo, m})
 		}
 	}
 	for _, m := range ringMutants() {
 		scheme, rule, _ := strings.Cut(m.rule, ": ")
-		row, err := Find(scheme)
+		algo, err := Find(scheme)
 		if err != nil {
 			panic(err) // a rule of ringMutants begins with a wrong name
 		}
-		add(row, rowtest.Mutant{Rule: rule, Row: m.row})
+		add(algo, algotest.Mutant{Rule: rule, Algorithm: m.algorithm})
 	}
 	for _, m := range raftMutants {
-		add(&raftRow, rowtest.Mutant{Rule: m.rule, Row: rowtest.Rebuilt(&raftRow, m.mutate)})
+		add(&raftAlgorithm, algotest.Mutant{Rule: m.rule, Algorithm: algotest.Rebuilt(&raftAlgorithm, m.mutate)})
 	}
-	add(&bullyFourPhaseRow, fourMutants...)
-	add(&invitationRow, inviteMutants...)
+	add(&bullyFourPhaseAlgorithm, fourMutants...)
+	add(&invitationAlgorithm, inviteMutants...)
 	for _, m := range bullyMutants() {
-		spec := *m.row
+		spec := *m.algorithm
 		if m.new != nil {
 			spec.New = m.new
 		} else {
 			spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return m.disk(c) }
 		}
-		add(m.row, rowtest.Mutant{Rule: m.name, Row: &spec})
+		add(m.algorithm, algotest.Mutant{Rule: m.name, Algorithm: &spec})
 	}
 	return all
 }
@@ -94,11 +94,11 @@ var foundLater = map[string]string{
 func (m *mutated) explored(t *testing.T, all []explored, most uint64) (says string, states uint64) {
 	for _, e := range all {
 		o := e.options(t)
-		if o.Spec != m.row || o.Demand || e.states() > most {
+		if o.Spec != m.algorithm || o.Demand || e.states() > most {
 			continue
 		}
-		o.Spec, o.States = m.Row, 3*most
-		x := rowtest.Explore(t, o)
+		o.Spec, o.States = m.Algorithm, 3*most
+		x := algotest.Explore(t, o)
 		states += x.States
 		if x.Violation != nil {
 			return found(x), states
@@ -118,19 +118,19 @@ func TestMutantsAreExplored(t *testing.T) {
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "SCHEME\tWHAT IS CHANGED\tEXPLORED TO\tSTATES")
 	for _, m := range mutants() {
-		name := m.row.Name + ": " + m.Rule
+		name := m.algorithm.Name + ": " + m.Rule
 		want := cmp.Or(foundByCall[name], foundLater[name])
 		if foundByCall[name] == "" && some {
 			continue
 		}
 		says, states := m.explored(t, all, 120_000)
 		if says != want {
-			t.Errorf("%s, %s: %q, not %q", m.row.Name, m.Rule, says, want)
+			t.Errorf("%s, %s: %q, not %q", m.algorithm.Name, m.Rule, says, want)
 		}
 		if says == "" {
 			says, states = m.explored(t, all, 300_000)
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", m.row.Name, m.Rule, cmp.Or(says, "-"), states)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\n", m.algorithm.Name, m.Rule, cmp.Or(says, "-"), states)
 	}
 	if !some {
 		out.Flush()

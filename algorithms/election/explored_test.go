@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
 )
@@ -27,7 +27,7 @@ type explored struct {
 }
 
 // calls returns the cells of the tables of a page. A call is in the head of its column and in the first cell
-// of its row.
+// of its algorithm.
 func calls(lines []string) (all []explored) {
 	var head []string
 	for i, line := range lines {
@@ -60,11 +60,11 @@ func code(cell string) []string {
 // options returns what a call explores.
 func (e *explored) options(t *testing.T) explore.Options {
 	t.Helper()
-	row, err := Find(e.words[0])
+	algo, err := Find(e.words[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := explore.Options{Spec: row, Entries: 1, Workers: 2, Memory: 2 << 30}
+	o := explore.Options{Spec: algo, Entries: 1, Workers: 2, Memory: 2 << 30}
 	f := flag.NewFlagSet("explore", flag.ContinueOnError)
 	for name, to := range map[string]*int{"n": &o.Config.N, "entries": &o.Entries, "campaigns": &o.Campaigns,
 		"losses": &o.Losses, "duplicates": &o.Duplicates, "crashes": &o.Crashes, "suspicions": &o.Suspicions,
@@ -82,7 +82,7 @@ func (e *explored) options(t *testing.T) explore.Options {
 		o.Timing = &timing
 		return timing.Latency.Set(value)
 	})
-	for _, option := range row.Options {
+	for _, option := range algo.Options {
 		f.Func(option.Name, "", func(value string) error {
 			o.Config = o.Config.With(option.Name, value)
 			return nil
@@ -91,7 +91,7 @@ func (e *explored) options(t *testing.T) explore.Options {
 	if err := f.Parse(e.words[1:]); err != nil || f.NArg() > 0 {
 		t.Fatalf("%v: %v, %v", e.words, err, f.Args())
 	}
-	o.Config = row.Explicit(o.Config)
+	o.Config = algo.Explicit(o.Config)
 	return o
 }
 
@@ -139,10 +139,10 @@ func TestExplorationsOfElections(t *testing.T) {
 			if e.states() > most {
 				t.Skip("make soak explores it")
 			}
-			x := rowtest.Explore(t, e.options(t))
+			x := algotest.Explore(t, e.options(t))
 			switch got := found(x); {
 			case got == e.says:
-			case *rowtest.Rewrite && got != "unclear":
+			case *algotest.Rewrite && got != "unclear":
 				cells := strings.Split(lines[e.line], "|")
 				cells[e.place] = " " + got + " "
 				lines[e.line] = strings.Join(cells, "|")
@@ -151,7 +151,7 @@ func TestExplorationsOfElections(t *testing.T) {
 			}
 		})
 	}
-	if *rowtest.Rewrite {
+	if *algotest.Rewrite {
 		if err := os.WriteFile(exploredPage, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -166,17 +166,17 @@ func TestEverySchemeIsExplored(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := calls(strings.Split(string(text), "\n"))
-	for _, row := range Table {
+	for _, algo := range Table {
 		has := func(shows func(o explore.Options, says string) bool) bool {
 			return slices.ContainsFunc(all, func(e explored) bool {
-				return e.words[0] == row.Name && shows(e.options(t), e.says)
+				return e.words[0] == algo.Name && shows(e.options(t), e.says)
 			})
 		}
-		if row.Flaw != nil {
+		if algo.Flaw != nil {
 			if !has(func(o explore.Options, says string) bool {
-				return !o.Demand && strings.HasPrefix(says, row.Broken().Check+", ")
+				return !o.Demand && strings.HasPrefix(says, algo.Broken().Check+", ")
 			}) {
-				t.Errorf("no exploration shows that %s lacks %s", row.Name, row.Broken().Check)
+				t.Errorf("no exploration shows that %s lacks %s", algo.Name, algo.Broken().Check)
 			}
 			continue
 		}
@@ -184,7 +184,7 @@ func TestEverySchemeIsExplored(t *testing.T) {
 			if !has(func(o explore.Options, says string) bool {
 				return o.Config.N == n && !o.Demand && says[0] >= '0' && says[0] <= '9'
 			}) {
-				t.Errorf("%s of %d nodes is not explored", row.Name, n)
+				t.Errorf("%s of %d nodes is not explored", algo.Name, n)
 			}
 		}
 	}

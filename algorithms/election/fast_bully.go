@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var fastBullyRow = row.Row{
+var fastBullyAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "fast-bully", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -17,9 +17,9 @@ var fastBullyRow = row.Row{
 		Messages: []nodes.MessageKind{{Zero: bullyElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
 			{Zero: fastCoordinator{}}, {Zero: fastUp{}}, {Zero: fastView{}}, {Zero: bullyRejoin{}}},
 		Options: []nodes.Option{answerOption},
-		Detects: bullyRow.Detects,
-		Safe:    bullyRow.Safe,
-		Live:    bullyRow.Live,
+		Detects: bullyAlgorithm.Detects,
+		Safe:    bullyAlgorithm.Safe,
+		Live:    bullyAlgorithm.Live,
 		// Two elections, each with a wait for answers and one for each dead nominee.
 		Grace: func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
 	},
@@ -28,13 +28,14 @@ var fastBullyRow = row.Row{
 		"distributed systems, ICOIN 2002, LNCS 2344",
 	Summary: "A node that finds the leader dead asks all higher nodes and appoints the highest that answers, " +
 		"so nobody else holds an election.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Overlap: bullyRow.Elector.Overlap,
-		Partitions: []row.Partition{bullyRow.Elector.Partitions[0], {Cuts: row.SomeLinks, Does: row.SeveralStay,
-			Why: "a node takes another for dead that it does not hear, and an appointed leader may never learn that " +
-				"the others kept the old one"}}},
-	Published: []row.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins, Overlap: bullyAlgorithm.Elector.Overlap,
+		Partitions: []algorithm.Partition{bullyAlgorithm.Elector.Partitions[0],
+			{Cuts: algorithm.SomeLinks, Does: algorithm.SeveralStay,
+				Why: "a node takes another for dead that it does not hear, and an appointed leader may never learn " +
+					"that the others kept the old one"}}},
+	Published: []algorithm.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
 		func(n float64) float64 { return 3*n - 4 })},
-	Faults: bullyRow.Faults,
+	Faults: bullyAlgorithm.Faults,
 }
 
 // fastBully is the algorithm of Lee and Choi.

@@ -3,24 +3,24 @@ package election
 import (
 	"slices"
 
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The outcomes of electors under faults, with five nodes. A reason names the paper that it rests on; without
 // a paper it is derived from the rules of the elector, and the runs of the fault matrix show it. Two leaders
-// at once are X (broken) unless the row tells their terms apart, even for electors that have one leader per
-// side by design.
+// at once are X (broken) unless the algorithm tells their terms apart, even for electors that have one leader
+// per side by design.
 
 // Short names of the outcomes.
 const (
-	recovers = row.Recovers
-	starves  = row.Starves
-	blocks   = row.Blocks
-	breaks   = row.Breaks
-	unhit    = row.Unhit
+	recovers = algorithm.Recovers
+	starves  = algorithm.Starves
+	blocks   = algorithm.Blocks
+	breaks   = algorithm.Breaks
+	unhit    = algorithm.Unhit
 )
 
-var under, beside = row.Under, row.Completed
+var under, beside = algorithm.Under, algorithm.Completed
 
 // Names of fault plans that apply to every elector, by kind of fault.
 var (
@@ -35,7 +35,7 @@ var (
 
 // silent returns the cells of a ring elector without timeouts: those in own, and common cells for all other
 // faults. Such an elector sends nothing once a node leads.
-func silent(own ...[]row.FaultCell) []row.FaultCell {
+func silent(own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(blocks, "the ring is broken and no node acts on silence: the others go on following the dead node, "+
 			"which does not know that it led if it comes up again", deaths...),
@@ -66,7 +66,7 @@ func silent(own ...[]row.FaultCell) []row.FaultCell {
 
 // watchful returns the cells of an elector that acts on silence: those in own, and cells for all other
 // faults, from which it recovers.
-func watchful(own ...[]row.FaultCell) []row.FaultCell {
+func watchful(own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "a node that waits in vain begins another election", deaths...),
 		under(recovers, "cuts of 300 ms end before silent nodes are given up",
@@ -90,7 +90,7 @@ func watchful(own ...[]row.FaultCell) []row.FaultCell {
 
 // splitting returns the cells of an elector that acts on silence and leaves each side of a cut with a leader:
 // those in own, and common cells for all other faults. Such electors lack terms: two leaders are X (broken).
-func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
+func splitting(why string, own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(breaks, why, cuts...),
 		under(breaks, "both ends of the chain lead: neither hears the other", "chain"),
@@ -106,7 +106,7 @@ func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
 
 // single returns the cells of an elector that acts on silence and has one leader per term, whatever becomes
 // of messages. It recovers from every fault that own does not list.
-func single(why string, own ...[]row.FaultCell) []row.FaultCell {
+func single(why string, own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(recovers, why, cuts...),
 		under(recovers, why, "parted-bridge", "chain", "broker-restart"),

@@ -2,10 +2,10 @@ package election
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var franklinRow = row.Row{
+var franklinAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "franklin", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return &franklin{ringNode: newRingNode(c)} },
@@ -19,7 +19,7 @@ var franklinRow = row.Row{
 		"configurations of processors, CACM 25(5), 1982",
 	Summary: "In each round a candidate compares itself with the next candidates on both sides and " +
 		"gives up unless it is higher than both, so at most half of them go on.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: franklinCosts},
 	Published: franklinClaims,
 	Faults:    silent(),

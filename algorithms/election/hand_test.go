@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A byHand is a cluster whose messages arrive when a test says so.
 type byHand struct {
-	stack   *row.Stack
+	stack   *algorithm.Stack
 	nodes   []*nodes.Node
 	up      []bool
 	believe []nodes.ID // the leader of each node
@@ -31,9 +31,9 @@ type flight struct {
 }
 
 // clusterByHand returns a cluster that has started. Choices are drawn by r.
-func clusterByHand(t testing.TB, spec *row.Row, c nodes.Config, r *rand.Rand) *byHand {
+func clusterByHand(t testing.TB, spec *algorithm.Algorithm, c nodes.Config, r *rand.Rand) *byHand {
 	t.Helper()
-	stack, err := row.Assemble(row.Instance{Row: spec, Config: c})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: spec, Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,10 @@ package election
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var hirschbergSinclairRow = row.Row{
+var hirschbergSinclairAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "hirschberg-sinclair", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return &hirschbergSinclair{ringNode: newRingNode(c)} },
@@ -18,7 +18,7 @@ var hirschbergSinclairRow = row.Row{
 		"configurations of processors, CACM 23(11), 1980",
 	Summary: "A candidate asks 1, 2, 4, 8... nodes on both sides whether they are lower, and goes on " +
 		"while all are; a node that has asked all the way round leads.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: hirschbergSinclairCosts},
 	Published: hirschbergSinclairClaims,
 	Faults:    silent(),

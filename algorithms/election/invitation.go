@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var invitationRow = row.Row{
+var invitationAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "invitation", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -31,9 +31,9 @@ var invitationRow = row.Row{
 	Summary: "Each node begins as the coordinator of a group of its own; coordinators look for one another " +
 		"and invite each other's groups into a new one, and a node that loses its coordinator is alone again.",
 	// Each node is a group of its own until groups have merged.
-	Elector: &row.Leadership{Terms: true, Overlap: inviteGrace, Partitions: []row.Partition{{
-		Does: row.PerSide, Why: "each side is a group, under a number of its own"},
-		{Cuts: row.SomeLinks, Does: row.SeveralLead,
+	Elector: &algorithm.Leadership{Terms: true, Overlap: inviteGrace, Partitions: []algorithm.Partition{{
+		Does: algorithm.PerSide, Why: "each side is a group, under a number of its own"},
+		{Cuts: algorithm.SomeLinks, Does: algorithm.SeveralLead,
 			Why: "a group is the nodes that its coordinator reaches, and groups merge and fall apart"}}},
 	Published: invitationClaims,
 	Faults: single("one coordinator per group, and no two groups have one number (Garcia-Molina 1982, "+
@@ -59,10 +59,10 @@ func inviteGrace(c nodes.Config) time.Duration {
 }
 
 // invitationClaims are figures of one period. In it each node is a group of its own, and polls the others.
-var invitationClaims = []row.Claim{{
-	Figure: row.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
-	Value: func(c nodes.Config) row.Range { return row.Exactly(2 * float64(c.N-1)) },
-	Election: &row.Trial{Lasts: 50 * time.Millisecond, Kinds: []string{"areyoucoordinator", "coordinates"},
+var invitationClaims = []algorithm.Claim{{
+	Figure: algorithm.MessagesPerPeriod, Source: "2(N-1) per coordinator that looks for others",
+	Value: func(c nodes.Config) algorithm.Range { return algorithm.Exactly(2 * float64(c.N-1)) },
+	Election: &algorithm.Trial{Lasts: 50 * time.Millisecond, Kinds: []string{"areyoucoordinator", "coordinates"},
 		Per: func(c nodes.Config) float64 { return float64(c.N) }},
 }}
 

@@ -7,13 +7,13 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // inviteMutants are invitation with one rule changed, for inviteFault to find.
-var inviteMutants = []rowtest.Mutant{
+var inviteMutants = []algotest.Mutant{
 	inviteMutant("an acceptance of any group counts",
 		func(v invitation) nodes.Machine { return &inviteAnyAccept{v} }),
 	inviteMutant("Ready of any group counts", func(v invitation) nodes.Machine { return &inviteAnyReady{v} }),
@@ -26,7 +26,7 @@ var inviteMutants = []rowtest.Mutant{
 	inviteMutant("all merge at once", func(v invitation) nodes.Machine { return &inviteHasty{v} }),
 }
 
-var inviteMutant = rowtest.MutantsOf[invitation](&invitationRow)
+var inviteMutant = algotest.MutantsOf[invitation](&invitationAlgorithm)
 
 type (
 	inviteAnyAccept struct{ invitation }
@@ -84,14 +84,15 @@ func (v *inviteHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 func TestInvitationMutantsAreCaught(t *testing.T) {
-	rowtest.Hunt(t, &invitationRow, inviteMutants, 40, func(t testing.TB, row *row.Row, seed uint64) string {
-		return inviteFault(t, row, nodes.Config{N: 2 + int(seed%4)}, seed)
-	})
+	algotest.Hunt(t, &invitationAlgorithm, inviteMutants, 40,
+		func(t testing.TB, algo *algorithm.Algorithm, seed uint64) string {
+			return inviteFault(t, algo, nodes.Config{N: 2 + int(seed%4)}, seed)
+		})
 }
 
 // An answer to an earlier question does not count.
 func TestInvitationHeedsNoLateAnswers(t *testing.T) {
-	n := rowtest.Node(&invitationRow, 3, 0)
+	n := algotest.Node(&invitationAlgorithm, 3, 0)
 	for _, in := range []nodes.Input{{Kind: nodes.Start}, {Kind: nodes.Campaign},
 		{Kind: nodes.Receive, From: 1, Message: inviteCoordinates{Ask: 1, Count: 1}},
 		{Kind: nodes.Receive, From: 2, Message: inviteCoordinates{Ask: 0, Yes: true, Count: 1}}} {
@@ -106,9 +107,10 @@ func TestInvitationHeedsNoLateAnswers(t *testing.T) {
 	}
 }
 
-// inviteFault runs a row in scenarios that invitation must survive. It returns what failed; "": nothing.
-func inviteFault(t testing.TB, row *row.Row, c nodes.Config, seed uint64) string {
-	storms, crashed := storm(row, c, seed, false), crashes(row, c, seed)
+// inviteFault runs an algorithm in scenarios that invitation must survive. It returns what failed; "":
+// nothing.
+func inviteFault(t testing.TB, algo *algorithm.Algorithm, c nodes.Config, seed uint64) string {
+	storms, crashed := storm(algo, c, seed, false), crashes(algo, c, seed)
 	for _, faults := range [][]chaos.Fault{storms.faults, crashed.faults} {
 		for i := range faults {
 			if k, is := faults[i].Effect.(*effect.Kill); is {
@@ -117,15 +119,15 @@ func inviteFault(t testing.TB, row *row.Row, c nodes.Config, seed uint64) string
 		}
 	}
 	late := scenario{config: c, seed: seed, duration: storms.duration, faults: []chaos.Fault{
-		{Effect: &effect.Reorder{Later: rowtest.Drawn("uniform:0s,400ms")},
+		{Effect: &effect.Reorder{Later: algotest.Drawn("uniform:0s,400ms")},
 			Schedule: chaos.Schedule{For: storms.duration / 2}}}}
 	for _, test := range []struct {
 		name string
 		scenario
 	}{{"storm", storms}, {"crashes", crashed}, {"late messages", late},
-		{"calm", scenario{config: c, seed: seed}}, {"a cut", cutInTwo(t, row, 0)}} {
+		{"calm", scenario{config: c, seed: seed}}, {"a cut", cutInTwo(t, algo, 0)}} {
 		w := &inviteWatch{told: map[inviteVote]bool{}, accepted: map[inviteVote]bool{}}
-		test.row = observedBy(row, w.around)
+		test.algorithm = observedBy(algo, w.around)
 		o := test.simulated(t)
 		switch {
 		case w.wrong != "":

@@ -8,14 +8,14 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A merge of groups of g1 and g2 nodes takes an invitation, an acceptance and a Ready of each but the new
 // coordinator: 3(g1+g2-1). A look for other coordinators takes 2(N-1).
 func TestInvitationCostsWhatIsPublished(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 9, 32} {
-		s := scenario{row: &invitationRow, config: nodes.Config{N: n}, duration: 50 * time.Millisecond}
+		s := scenario{algorithm: &invitationAlgorithm, config: nodes.Config{N: n}, duration: 50 * time.Millisecond}
 		o := s.simulated(t)
 		if asked := o.sent["areyoucoordinator"] + o.sent["coordinates"]; asked != uint64(2*(n-1)*n) {
 			t.Errorf("n=%d: %d messages of %d coordinators that look for others", n, asked, n)
@@ -26,7 +26,7 @@ func TestInvitationCostsWhatIsPublished(t *testing.T) {
 			t.Errorf("n=%d: %d messages of a merge of all by %d: %v", n, got, o.leader(), o.sent)
 		}
 	}
-	o := cutInTwo(t, &invitationRow, 0).simulated(t)
+	o := cutInTwo(t, &invitationAlgorithm, 0).simulated(t)
 	if got := o.messages(); got != cutInTwoCosts {
 		t.Errorf("%d messages, not %d: %v", got, cutInTwoCosts, o.sent)
 	}
@@ -37,8 +37,8 @@ func TestInvitationCostsWhatIsPublished(t *testing.T) {
 const cutInTwoCosts = 3*4 + 3*2 + 3*4 + 2
 
 // cutInTwo is a cut between nodes 0 to 2 and nodes 3 and 4.
-func cutInTwo(t testing.TB, row *row.Row, later time.Duration) scenario {
-	return scenario{row: row, config: nodes.Config{N: 5},
+func cutInTwo(t testing.TB, algo *algorithm.Algorithm, later time.Duration) scenario {
+	return scenario{algorithm: algo, config: nodes.Config{N: 5},
 		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second+later, 3*time.Second)}}
 }
 
@@ -47,18 +47,20 @@ func cutInTwo(t testing.TB, row *row.Row, later time.Duration) scenario {
 func TestInvitationSurvivesFaults(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8} {
 		for seed := range soak.Pick[uint64](3, 12, 1000) {
-			if says := inviteFault(t, &invitationRow, nodes.Config{N: n}, seed+1); says != "" {
+			if says := inviteFault(t, &invitationAlgorithm, nodes.Config{N: n}, seed+1); says != "" {
 				t.Fatalf("n=%d, seed %d: %s", n, seed+1, says)
 			}
 		}
 	}
 }
 
-// A node that forgets its count may give a group the number of an earlier one, so the row assumes no amnesia.
+// A node that forgets its count may give a group the number of an earlier one, so the algorithm assumes no
+// amnesia.
 func TestInvitationNeedsItsMemory(t *testing.T) {
 	for seed := range uint64(200) {
-		s := scenario{row: &invitationRow, config: nodes.Config{N: 2}, seed: seed + 1, faults: []chaos.Fault{
-			killed(1, time.Second, chaos.When{}, 100*time.Millisecond)}}
+		s := scenario{algorithm: &invitationAlgorithm, config: nodes.Config{N: 2}, seed: seed + 1,
+			faults: []chaos.Fault{
+				killed(1, time.Second, chaos.When{}, 100*time.Millisecond)}}
 		s.faults[0].Effect.(*effect.Kill).Forget = true
 		if o := s.simulated(t); len(o.Conflicts)+len(o.Backwards) > 0 {
 			return

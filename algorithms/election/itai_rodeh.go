@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var itaiRodehRow = row.Row{
+var itaiRodehAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "itai-rodeh", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -28,7 +28,7 @@ var itaiRodehRow = row.Row{
 		"Computation 88(1), 1990, in the form of the PRISM model checker's case study",
 	Summary: "In each round every node draws an identity and sends it round the ring; the highest that " +
 		"only one has drawn makes its owner the leader; without one, all draw again.",
-	Elector:   &row.Leadership{Partitions: ringPartitions},
+	Elector:   &algorithm.Leadership{Partitions: ringPartitions},
 	Published: itaiRodehClaims,
 	Faults: silent(
 		under(starves|blocks, "the ring is broken (B); but the node before the dead one leads if it has seen all "+

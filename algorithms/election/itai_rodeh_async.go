@@ -4,10 +4,10 @@ import (
 	"cmp"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var itaiRodehAsyncRow = row.Row{
+var itaiRodehAsyncAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "itai-rodeh-async", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return &itaiRodehAsync{anonymousNode: newAnonymousNode(c)} },
@@ -22,8 +22,8 @@ var itaiRodehAsyncRow = row.Row{
 		"election for anonymous rings, J. UCS 12(8), 2006",
 	Summary: "Candidates draw identities and compare them as in Chang-Roberts; candidates that share the " +
 		"highest draw again, in the next round; one that meets no equal on the whole way round leads.",
-	Elector: &row.Leadership{Partitions: ringPartitions},
-	Faults:  itaiRodehRow.Faults,
+	Elector: &algorithm.Leadership{Partitions: ringPartitions},
+	Faults:  itaiRodehAlgorithm.Faults,
 }
 
 // itaiRodehAsync is the algorithm of Itai and Rodeh for asynchronous rings, with an announcement. Nodes have

@@ -2,10 +2,10 @@ package election
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var leLannRow = row.Row{
+var leLannAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "le-lann", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return &leLann{ringNode: newRingNode(c)} },
@@ -19,7 +19,7 @@ var leLannRow = row.Row{
 		"form of G. Tel, Introduction to Distributed Algorithms, 2000",
 	Summary: "Each candidate sends its identity round the ring and notes the others that " +
 		"pass; when its own is back it has seen them all, and the highest candidate leads.",
-	Elector:   &row.Leadership{Partitions: ringPartitions, Costs: leLannCosts},
+	Elector:   &algorithm.Leadership{Partitions: ringPartitions, Costs: leLannCosts},
 	Published: leLannClaims,
 	Faults:    silent(),
 }

@@ -9,18 +9,18 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // An observer is called in place of each handler of a machine, and calls it once.
 type observer func(env *nodes.Env, m nodes.Machine, handle func())
 
-// observedBy returns a row whose machines have an observer around their handlers.
-func observedBy(row *row.Row, around observer) *row.Row {
-	o := *row
-	o.New = func(c nodes.Config) nodes.Machine { return &observed{row.New(c).(timedElector), around} }
+// observedBy returns an algorithm whose machines have an observer around their handlers.
+func observedBy(algo *algorithm.Algorithm, around observer) *algorithm.Algorithm {
+	o := *algo
+	o.New = func(c nodes.Config) nodes.Machine { return &observed{algo.New(c).(timedElector), around} }
 	return &o
 }
 
@@ -62,11 +62,11 @@ func (o *observed) Suspect(env *nodes.Env, peer nodes.ID) {
 	o.around(env, o.timedElector, func() { o.timedElector.Suspect(env, peer) })
 }
 
-// storm returns a scenario with faults drawn by a seed. The faults end early enough for the row to recover
-// before the run ends. inside leaves out faults that break the row's assumptions.
-func storm(row *row.Row, c nodes.Config, seed uint64, inside bool) scenario {
-	s := scenario{row: row, config: c, seed: seed, duration: 4*row.GraceOf(c) + time.Second}
-	scene := &chaos.Scene{Spec: row, Config: row.Explicit(c), Measured: s.duration, Simulated: true}
+// storm returns a scenario with faults drawn by a seed. The faults end early enough for the algorithm to
+// recover before the run ends. inside leaves out faults that break the algorithm's assumptions.
+func storm(algo *algorithm.Algorithm, c nodes.Config, seed uint64, inside bool) scenario {
+	s := scenario{algorithm: algo, config: c, seed: seed, duration: 4*algo.GraceOf(c) + time.Second}
+	scene := &chaos.Scene{Spec: algo, Config: algo.Explicit(c), Measured: s.duration, Simulated: true}
 	plan := chaos.RandomPlan(scene, seed)
 	if inside {
 		plan = chaos.InsidePlan(scene, seed)
@@ -82,9 +82,9 @@ func storm(row *row.Row, c nodes.Config, seed uint64, inside bool) scenario {
 }
 
 // crashes returns a scenario: nodes crash and restart, and several nodes may be down at the same time.
-// Messages may be doubled if the row's assumptions allow that.
-func crashes(row *row.Row, c nodes.Config, seed uint64) scenario {
-	s := storm(row, c, seed, true)
+// Messages may be doubled if the algorithm's assumptions allow that.
+func crashes(algo *algorithm.Algorithm, c nodes.Config, seed uint64) scenario {
+	s := storm(algo, c, seed, true)
 	s.faults = slices.DeleteFunc(s.faults, func(f chaos.Fault) bool {
 		_, copies := f.Effect.(*effect.Duplicate)
 		return !copies
@@ -150,7 +150,7 @@ func killed(id nodes.ID, at time.Duration, moment chaos.When, lasts time.Duratio
 // parted cuts the nodes into groups, in the notation of fault plans, for the time lasts; zero: for an hour.
 func parted(t testing.TB, groups string, at, lasts time.Duration) chaos.Fault {
 	t.Helper()
-	cut := rowtest.Cut(groups)
+	cut := algotest.Cut(groups)
 	return chaos.Fault{Effect: &effect.Partition{Cut: cut},
 		Schedule: chaos.Schedule{At: at, For: cmp.Or(lasts, time.Hour)}}
 }

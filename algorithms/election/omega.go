@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var omegaRow = row.Row{
+var omegaAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "omega", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -33,11 +33,12 @@ var omegaRow = row.Row{
 		"consensus, JACM 43(4), 1996",
 	Summary: "All send all others a heartbeat each period; the lowest that was not silent too long leads, " +
 		"and a timeout that was too short grows.",
-	Elector: &row.Leadership{Wins: row.LowestWins, Overlap: omegaOverlap, Mistakes: omegaMistakes,
-		Partitions: []row.Partition{{
-			Does: row.PerSide, Why: "each side trusts the lowest that it hears from"},
-			{Cuts: row.SomeLinks, Does: row.SeveralLead, Why: "each node trusts the lowest that it hears from"}}},
-	Published: []row.Claim{quietClaim("N(N-1): all send to all", []string{"heartbeat"},
+	Elector: &algorithm.Leadership{Wins: algorithm.LowestWins, Overlap: omegaOverlap, Mistakes: omegaMistakes,
+		Partitions: []algorithm.Partition{{
+			Does: algorithm.PerSide, Why: "each side trusts the lowest that it hears from"},
+			{Cuts: algorithm.SomeLinks, Does: algorithm.SeveralLead,
+				Why: "each node trusts the lowest that it hears from"}}},
+	Published: []algorithm.Claim{quietClaim("N(N-1): all send to all", []string{"heartbeat"},
 		func(n float64) float64 { return n * (n - 1) })},
 	Faults: splitting("one leader per component: each side trusts the lowest that it hears from",
 		under(breaks, "nodes 1 and 2 do not hear the leader, and follow node 1, which does not give way to "+
@@ -61,7 +62,7 @@ var (
 	growOption = nodes.Option{Name: "grow", Default: "50ms",
 		Usage: "what each mistake about a node adds to its silence",
 		Check: func(_ nodes.Config, value string) error {
-			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
+			return algorithm.CheckTime(value, time.Millisecond, time.Minute, "50ms")
 		},
 		Shows: []nodes.Shown{
 			{Value: "500ms", Than: "1ms", Figure: "given up", Least: 0, Most: 0.5, For: 20 * time.Second,
@@ -73,7 +74,7 @@ var (
 
 // checkSilence returns an error unless the silence is longer than a heartbeat, and bounded.
 func checkSilence(c nodes.Config, value string) error {
-	if err := row.CheckTime(value, 0, 1000*time.Hour, "250ms"); err != nil {
+	if err := algorithm.CheckTime(value, 0, 1000*time.Hour, "250ms"); err != nil {
 		return err
 	}
 	silence, _ := time.ParseDuration(value)

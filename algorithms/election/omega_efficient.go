@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var omegaEfficientRow = row.Row{
+var omegaEfficientAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "omega-efficient", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -16,10 +16,10 @@ var omegaEfficientRow = row.Row{
 		},
 		Timers:   []nodes.TimerName{{Kind: omegaBeat, Name: "beat"}, {Kind: omegaSilence, Name: "silence"}},
 		Messages: []nodes.MessageKind{{Zero: frugalHeartbeat{}, Heartbeat: true}},
-		Options:  omegaRow.Options,
+		Options:  omegaAlgorithm.Options,
 		// It promises only that one node leads in the end: until then several may lead.
-		Safe: omegaRow.Safe,
-		Live: omegaRow.Live,
+		Safe: omegaAlgorithm.Safe,
+		Live: omegaAlgorithm.Live,
 		// A node tries all lower nodes, one after the other, each for a silence that may have grown to twice its
 		// length.
 		Grace: func(c nodes.Config) time.Duration {
@@ -34,19 +34,19 @@ var omegaEfficientRow = row.Row{
 	Summary: "A node that believes itself leader sends heartbeats to all higher nodes; a node whose leader " +
 		"is silent too long tries the next higher one, up to itself, and returns to a lower one that it hears.",
 	Elector: efficientLeads(),
-	Published: []row.Claim{quietClaim("N-1 once all agree: the leader alone sends", []string{"heartbeat"},
+	Published: []algorithm.Claim{quietClaim("N-1 once all agree: the leader alone sends", []string{"heartbeat"},
 		func(n float64) float64 { return n - 1 })},
 	Faults: beside(slices.Concat(
 		under(breaks|unhit, "one leader per component (X); not hit if the bridge is node 0, which alone sends (-)",
 			"parted-bridge"),
 		under(breaks, "a node that hears no lower one leads, beside the one that others follow", "one-link",
 			"chain")),
-		omegaRow.Faults),
+		omegaAlgorithm.Faults),
 }
 
 // efficientLeads returns the Leadership of omega, with the further promise that only the leader sends.
-func efficientLeads() *row.Leadership {
-	leads := *omegaRow.Elector
+func efficientLeads() *algorithm.Leadership {
+	leads := *omegaAlgorithm.Elector
 	leads.LeaderAlone = true
 	return &leads
 }

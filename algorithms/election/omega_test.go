@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
-// omegas are the rows that elect an eventual leader.
-var omegas = []*row.Row{&omegaRow, &omegaEfficientRow}
+// omegas are the algorithms that elect an eventual leader.
+var omegas = []*algorithm.Algorithm{&omegaAlgorithm, &omegaEfficientAlgorithm}
 
 // believed returns the leader that each node followed at a time of the run; None for one that is down.
 func (o *outcome) believed(at time.Duration) []nodes.ID {
@@ -43,7 +43,8 @@ func TestOmegaSendsFromAllToAll(t *testing.T) {
 		const periods = 40
 		from := time.Second
 		all := &sends{from: int64(from), to: int64(from + periods*50*time.Millisecond)}
-		s := scenario{row: &omegaRow, config: nodes.Config{N: n}, duration: 4 * time.Second, beside: all}
+		s := scenario{algorithm: &omegaAlgorithm, config: nodes.Config{N: n}, duration: 4 * time.Second,
+			beside: all}
 		o := s.simulated(t)
 		o.leads(t, 0)
 		for id := range nodes.ID(n) {
@@ -67,7 +68,8 @@ func TestEfficientOmegaSendsFromTheLeaderAlone(t *testing.T) {
 			const periods = 40
 			from := 10 * time.Second // all dead have been tried by then
 			all := &sends{from: int64(from), to: int64(from + periods*50*time.Millisecond)}
-			s := scenario{row: &omegaEfficientRow, config: nodes.Config{N: n}, duration: 13 * time.Second, beside: all}
+			s := scenario{algorithm: &omegaEfficientAlgorithm, config: nodes.Config{N: n}, duration: 13 * time.Second,
+				beside: all}
 			for id := range dead {
 				s.faults = append(s.faults, down(nodes.ID(id)))
 			}
@@ -84,23 +86,23 @@ func TestEfficientOmegaSendsFromTheLeaderAlone(t *testing.T) {
 
 // While the leader is down, the lowest live node alone leads. The old leader leads again when it is up again.
 func TestOmegasReplaceTheLeader(t *testing.T) {
-	for _, row := range omegas {
+	for _, algo := range omegas {
 		for _, n := range []int{2, 3, 5, 9} {
 			for seed := uint64(1); seed <= 20; seed++ {
-				s := scenario{row: row, config: nodes.Config{N: n}, seed: seed,
+				s := scenario{algorithm: algo, config: nodes.Config{N: n}, seed: seed,
 					faults: faults(t, "kill: 0, at: 2s, jitter: 50ms, for: 3s")}
 				o := s.simulated(t)
 				want := slices.Repeat([]nodes.ID{1}, n)
 				want[0] = nodes.None
 				if got := o.believed(4900 * time.Millisecond); !slices.Equal(got, want) {
-					t.Errorf("%s, n=%d, seed %d: when 0 is down, %v are believed to lead", row.Name, n, seed, got)
+					t.Errorf("%s, n=%d, seed %d: when 0 is down, %v are believed to lead", algo.Name, n, seed, got)
 				}
 				if o.leader() != 0 {
-					t.Errorf("%s, n=%d, seed %d: in the end %v", row.Name, n, seed, o.last())
+					t.Errorf("%s, n=%d, seed %d: in the end %v", algo.Name, n, seed, o.last())
 				}
 				for _, two := range o.Overlaps { // while the first heartbeat of node 0 travels
-					if length := time.Duration(two.Length()); length > hop || length > row.Elector.Overlap(s.config) {
-						t.Errorf("%s, n=%d, seed %d: two led for %v: %+v", row.Name, n, seed, length, two)
+					if length := time.Duration(two.Length()); length > hop || length > algo.Elector.Overlap(s.config) {
+						t.Errorf("%s, n=%d, seed %d: two led for %v: %+v", algo.Name, n, seed, length, two)
 					}
 				}
 			}
@@ -110,7 +112,7 @@ func TestOmegasReplaceTheLeader(t *testing.T) {
 
 // In a partition each component has a leader, its lowest node. After the partition all nodes have one leader.
 func TestOmegasInPartitions(t *testing.T) {
-	for _, row := range omegas {
+	for _, algo := range omegas {
 		for cut, want := range map[string][]nodes.ID{
 			"0-1/2-4":   {0, 0, 2, 2, 2},
 			"0/1-4":     {0, 1, 1, 1, 1},
@@ -119,16 +121,16 @@ func TestOmegasInPartitions(t *testing.T) {
 			"0-3/4":     {0, 0, 0, 0, 4},
 		} {
 			for seed := uint64(1); seed <= 10; seed++ {
-				s := scenario{row: row, config: nodes.Config{N: 5}, seed: seed,
-					network: rowtest.NetworkOf("uniform:1ms,20ms"),
+				s := scenario{algorithm: algo, config: nodes.Config{N: 5}, seed: seed,
+					network: algotest.NetworkOf("uniform:1ms,20ms"),
 					faults:  faults(t, "cut: "+cut+", at: 2s, jitter: 50ms, for: 5s")}
 				o := s.simulated(t)
 				if got := o.believed(6900 * time.Millisecond); !slices.Equal(got, want) {
-					t.Errorf("%s, cut %s: %v are believed to lead, not %v", row.Name, cut, got, want)
+					t.Errorf("%s, cut %s: %v are believed to lead, not %v", algo.Name, cut, got, want)
 				}
 				healed := 7050 * time.Millisecond
-				if o.leader() != 0 || o.changed() > healed+row.Grace(s.config) {
-					t.Errorf("%s, after cut %s: %v", row.Name, cut, o.last())
+				if o.leader() != 0 || o.changed() > healed+algo.Grace(s.config) {
+					t.Errorf("%s, after cut %s: %v", algo.Name, cut, o.last())
 				}
 			}
 		}
@@ -139,10 +141,10 @@ func TestOmegasInPartitions(t *testing.T) {
 // patience with these grows by 50 ms each time. Two heartbeats that are sent 50 ms apart arrive at most 650
 // ms apart, so each node gives up the leader at most eight times.
 func TestOmegasCeaseToBeMistaken(t *testing.T) {
-	for _, row := range omegas {
+	for _, algo := range omegas {
 		for seed := range soak.Pick[uint64](2, 5, 100) {
-			if wrong, leader := mistakes(t, row, seed+1); wrong < 1 || wrong > mostMistakes || leader != 0 {
-				t.Errorf("%s, seed %d: a node gave up the leader %d times; %d leads", row.Name, seed+1, wrong, leader)
+			if wrong, leader := mistakes(t, algo, seed+1); wrong < 1 || wrong > mostMistakes || leader != 0 {
+				t.Errorf("%s, seed %d: a node gave up the leader %d times; %d leads", algo.Name, seed+1, wrong, leader)
 			}
 		}
 	}
@@ -153,9 +155,9 @@ const mostMistakes = 8
 
 // mistakes returns how often a node wrongly gave up the leader in ten minutes, for the node that did so most
 // often, and the leader at the end.
-func mistakes(t testing.TB, row *row.Row, seed uint64) (most int, leader nodes.ID) {
-	s := scenario{row: row, config: nodes.Config{N: 4}, seed: seed,
-		network:  rowtest.NetworkOf("uniform:0s,600ms"),
+func mistakes(t testing.TB, algo *algorithm.Algorithm, seed uint64) (most int, leader nodes.ID) {
+	s := scenario{algorithm: algo, config: nodes.Config{N: 4}, seed: seed,
+		network:  algotest.NetworkOf("uniform:0s,600ms"),
 		duration: 10 * time.Minute}
 	o := s.simulated(t)
 	ends := make([]int, s.config.N)
@@ -169,11 +171,11 @@ func mistakes(t testing.TB, row *row.Row, seed uint64) (most int, leader nodes.I
 
 // Under any faults of messages and processes, an omega ends with one leader, the lowest node.
 func TestOmegasInStorms(t *testing.T) {
-	for _, row := range omegas {
+	for _, algo := range omegas {
 		for seed := uint64(1); seed <= soak.Pick[uint64](20, 200, 5000); seed++ {
-			o := turmoil(t, row, seed, "", "silence=120ms grow=20ms", "silence=400ms")
+			o := turmoil(t, algo, seed, "", "silence=120ms grow=20ms", "silence=400ms")
 			if o.calm && o.leader() != 0 {
-				t.Errorf("%s, seed %d: %v", row.Name, seed, o.last())
+				t.Errorf("%s, seed %d: %v", algo.Name, seed, o.last())
 			}
 		}
 	}
@@ -217,24 +219,25 @@ func (o *efficientTalks) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 }
 
 func TestOmegaMutants(t *testing.T) {
-	never := func(t testing.TB, row *row.Row) bool {
-		most, _ := mistakes(t, row, 1)
+	never := func(t testing.TB, algo *algorithm.Algorithm) bool {
+		most, _ := mistakes(t, algo, 1)
 		return most > 3*mostMistakes
 	}
-	disagree := func(t testing.TB, row *row.Row) bool {
-		s := scenario{row: row, config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
+	disagree := func(t testing.TB, algo *algorithm.Algorithm) bool {
+		s := scenario{algorithm: algo, config: nodes.Config{N: 5},
+			faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
 		o := s.simulated(t)
 		return o.leader() != 0
 	}
-	many := func(t testing.TB, row *row.Row) bool {
+	many := func(t testing.TB, algo *algorithm.Algorithm) bool {
 		all := &sends{from: int64(9 * time.Second)}
-		s := scenario{row: row, config: nodes.Config{N: 5}, beside: all,
+		s := scenario{algorithm: algo, config: nodes.Config{N: 5}, beside: all,
 			faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
 		s.simulated(t)
 		return len(all.by) > 1
 	}
-	leaderless := func(t testing.TB, row *row.Row) bool {
-		s := scenario{row: row, config: nodes.Config{N: 3}, initiators: workload.NoneInitiates,
+	leaderless := func(t testing.TB, algo *algorithm.Algorithm) bool {
+		s := scenario{algorithm: algo, config: nodes.Config{N: 3}, initiators: workload.NoneInitiates,
 			faults: faults(t, "kill: 0, at: 2s")}
 		o := s.simulated(t)
 		return o.leader() == nodes.None
@@ -244,28 +247,28 @@ func TestOmegaMutants(t *testing.T) {
 		return omegaEfficient{patience: patienceOf(c), leader: nodes.None}
 	}
 	for _, m := range []struct {
-		rule  string
-		row   row.Row
-		make  func(nodes.Config) nodes.Machine
-		fails func(testing.TB, *row.Row) bool
+		rule      string
+		algorithm algorithm.Algorithm
+		make      func(nodes.Config) nodes.Machine
+		fails     func(testing.TB, *algorithm.Algorithm) bool
 	}{
-		{"timeouts do not grow", omegaRow,
+		{"timeouts do not grow", omegaAlgorithm,
 			func(c nodes.Config) nodes.Machine { o := all(c); o.grow = 0; return &o }, never},
-		{"who was given up is never trusted again", omegaRow,
+		{"who was given up is never trusted again", omegaAlgorithm,
 			func(c nodes.Config) nodes.Machine { return &omegaUnforgiving{all(c)} }, disagree},
-		{"nobody is given up", omegaRow,
+		{"nobody is given up", omegaAlgorithm,
 			func(c nodes.Config) nodes.Machine { return &omegaHeedsTheDead{all(c)} }, leaderless},
-		{"timeouts do not grow", omegaEfficientRow,
+		{"timeouts do not grow", omegaEfficientAlgorithm,
 			func(c nodes.Config) nodes.Machine { o := efficient(c); o.grow = 0; return &o }, never},
-		{"a lower leader is not followed again", omegaEfficientRow,
+		{"a lower leader is not followed again", omegaEfficientAlgorithm,
 			func(c nodes.Config) nodes.Machine { return &efficientStays{efficient(c)} }, disagree},
-		{"who leads no more sends on", omegaEfficientRow,
+		{"who leads no more sends on", omegaEfficientAlgorithm,
 			func(c nodes.Config) nodes.Machine { return &efficientTalks{omegaEfficient: efficient(c)} }, many},
 	} {
-		t.Run(m.row.Name+"/"+m.rule, func(t *testing.T) {
-			sound := m.row
-			m.row.New = m.make
-			if !m.fails(t, &m.row) {
+		t.Run(m.algorithm.Name+"/"+m.rule, func(t *testing.T) {
+			sound := m.algorithm
+			m.algorithm.New = m.make
+			if !m.fails(t, &m.algorithm) {
 				t.Error("it survives")
 			}
 			if m.fails(t, &sound) {

@@ -8,7 +8,7 @@ import (
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The options of algorithms that have heartbeats of their own.
@@ -16,7 +16,7 @@ var (
 	heartbeatOption = nodes.Option{Name: "heartbeat", Default: "50ms",
 		Usage: "time between two heartbeats of a leader, or of each node that sends them",
 		Check: func(_ nodes.Config, value string) error {
-			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
+			return algorithm.CheckTime(value, time.Millisecond, time.Minute, "50ms")
 		},
 		Shows: []nodes.Shown{{Value: "25ms", Than: "50ms", Figure: "messages sent", Least: 1.6, Most: 2.2,
 			For: 3 * time.Second}}}

@@ -4,34 +4,34 @@ import (
 	"testing"
 
 	"turnstile/algorithms/detector"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// assembled returns the stack of a row beside its failure detector.
-func assembled(of *row.Row, c nodes.Config) *row.Stack {
+// assembled returns the stack of an algorithm beside its failure detector.
+func assembled(of *algorithm.Algorithm, c nodes.Config) *algorithm.Stack {
 	if of.Detects == "" {
-		return rowtest.StackOf(of, c)
+		return algotest.StackOf(of, c)
 	}
 	in, err := detector.Parse(of.Detects, c.N, nodes.Delays{})
 	if err != nil {
-		panic(err) // a row names a wrong detector
+		panic(err) // an algorithm names a wrong detector
 	}
-	return rowtest.StackOf(of, c, in)
+	return algotest.StackOf(of, c, in)
 }
 
-// Each figure holds that a row states about a value of its options.
-func TestOptionsDoWhatTheirRowsSay(t *testing.T) { rowtest.Options(t, Table, assembled) }
+// Each figure holds that an algorithm states about a value of its options.
+func TestOptionsDoWhatTheirAlgorithmsSay(t *testing.T) { algotest.Options(t, Table, assembled) }
 
 // The patience with a node never grows.
 func TestOptionMutantsAreCaught(t *testing.T) {
-	rowtest.OptionMutants(t, []rowtest.Mutant{
-		rowtest.MutantsOf[omega](&omegaRow)("grow: it never grows", func(o omega) nodes.Machine {
+	algotest.OptionMutants(t, []algotest.Mutant{
+		algotest.MutantsOf[omega](&omegaAlgorithm)("grow: it never grows", func(o omega) nodes.Machine {
 			o.grow = 0
 			return &o
 		}),
-		rowtest.MutantsOf[omegaEfficient](&omegaEfficientRow)("grow: it never grows",
+		algotest.MutantsOf[omegaEfficient](&omegaEfficientAlgorithm)("grow: it never grows",
 			func(o omegaEfficient) nodes.Machine {
 				o.grow = 0
 				return &o

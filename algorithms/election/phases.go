@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A status is the STATUS of a node in Garcia-Molina's algorithms. A node works with a leader only while it
@@ -27,7 +27,7 @@ func (s status) String() string {
 var pollOption = nodes.Option{Name: "poll", Default: "100ms",
 	Usage: "how long a coordinator waits from one poll of the others to the next",
 	Check: func(_ nodes.Config, value string) error {
-		return row.CheckTime(value, time.Millisecond, time.Minute, "100ms")
+		return algorithm.CheckTime(value, time.Millisecond, time.Minute, "100ms")
 	},
 	Shows: []nodes.Shown{{Value: "400ms", Than: "100ms", Figure: "messages sent", Least: 0.2, Most: 0.7,
 		For: 5 * time.Second}}}

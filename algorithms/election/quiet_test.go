@@ -12,25 +12,25 @@ import (
 // the same messages as a shorter run, and more heartbeats.
 func TestAnElectedClusterSendsHeartbeatsAlone(t *testing.T) {
 	var beating []string
-	for _, row := range Table {
-		if row.Flaw != nil {
+	for _, algo := range Table {
+		if algo.Flaw != nil {
 			continue
 		}
-		s := scenario{row: row, config: nodes.Config{N: 5}, duration: 4 * time.Second}
+		s := scenario{algorithm: algo, config: nodes.Config{N: 5}, duration: 4 * time.Second}
 		before := s.simulated(t)
 		s.duration += 2 * time.Second
 		after := s.simulated(t)
 		if before.leader() == nodes.None || before.leader() != after.leader() {
-			t.Errorf("%s: node %d leads, and then node %d", row.Name, before.leader(), after.leader())
+			t.Errorf("%s: node %d leads, and then node %d", algo.Name, before.leader(), after.leader())
 		}
-		for _, k := range row.Messages {
+		for _, k := range algo.Messages {
 			switch name := nodes.KindName(k.Zero); {
 			case after.sent[name] == before.sent[name]:
 			case !k.Heartbeat:
-				t.Errorf("%s: %d messages %s are sent while nothing happens", row.Name,
+				t.Errorf("%s: %d messages %s are sent while nothing happens", algo.Name,
 					after.sent[name]-before.sent[name], name)
-			case !slices.Contains(beating, row.Name):
-				beating = append(beating, row.Name)
+			case !slices.Contains(beating, algo.Name):
+				beating = append(beating, algo.Name)
 			}
 		}
 	}

@@ -6,5 +6,5 @@ import (
 	"turnstile/internal/soak"
 )
 
-// The race detector sees each row explored twice at the same time, and several simulated beside others.
+// The race detector sees each algorithm explored twice at the same time, and several simulated beside others.
 func TestMain(m *testing.M) { soak.Main(m, "^Test(RowsAreExploredWithFaults|BulliesAfterDisasters)$") }

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var raftRow = row.Row{
+var raftAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "raft-election", Kind: nodes.Election,
 		New:        func(c nodes.Config) nodes.Machine { return newRaft(c) },
@@ -25,7 +25,7 @@ var raftRow = row.Row{
 		"check-quorum: 6.2)",
 	Summary: "A node that hears of no leader for a random time asks all for their vote in a new term; each " +
 		"has one vote in a term, and a majority elects.",
-	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Lapse: raftLapse,
+	Elector: &algorithm.Leadership{Terms: true, Follow: algorithm.MajorityReached, Lapse: raftLapse,
 		// The old leader learns the next term from a request for votes.
 		Overlap: func(c nodes.Config) time.Duration {
 			shortest, _, _ := timeRange(c.Value(electionTimeoutOption))

@@ -2,10 +2,10 @@ package election
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var raftForgetfulRow = row.Row{
+var raftForgetfulAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "raft-forgetful", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -17,7 +17,7 @@ var raftForgetfulRow = row.Row{
 		Messages:   raftMessages,
 		Options:    raftOptions,
 		Safe:       nodes.NoAmnesia,
-		Live:       raftRow.Live,
+		Live:       raftAlgorithm.Live,
 		Grace:      raftGrace,
 		Circulates: true,
 	},
@@ -25,8 +25,8 @@ var raftForgetfulRow = row.Row{
 	Source: "a node forgets votedFor at a restart, which figure 2 of Ongaro and Ousterhout forbids",
 	Summary: "Raft's election by nodes that save the term but not the vote: one that votes and comes up again " +
 		"after a crash votes once more in the same term.",
-	Elector: raftRow.Elector,
-	Flaw: &row.Flaw{
+	Elector: raftAlgorithm.Elector,
+	Flaw: &algorithm.Flaw{
 		Check: "terms",
 		At:    nodes.Config{N: 3},
 		By:    nodes.NoCrash,
@@ -36,5 +36,5 @@ var raftForgetfulRow = row.Row{
 		under(recovers|breaks, "known to be broken: a node that has voted and comes up again votes once more "+
 			"in the same term (X), if two stand for election at once", "leader-crashes", "each-in-turn",
 			"restarts", "restless-election"),
-		raftRow.Faults),
+		raftAlgorithm.Faults),
 }

@@ -5,7 +5,7 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
@@ -95,7 +95,7 @@ func (r *raftHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 var raftMutants = []struct {
 	rule   string
 	mutate func(raft) nodes.Machine
-	fails  func(testing.TB, *row.Row) bool // finds out that the rule is broken
+	fails  func(testing.TB, *algorithm.Algorithm) bool // finds out that the rule is broken
 }{
 	{"who has voted votes again", func(r raft) nodes.Machine { return &raftVotesAgain{r} }, breaksInStorms},
 	{"the votes of earlier terms count", func(r raft) nodes.Machine { return &raftOldVotes{r} }, breaksInStorms},
@@ -119,10 +119,10 @@ var raftMutants = []struct {
 	{"timeouts are not drawn", func(r raft) nodes.Machine { r.shortest = r.longest; return &r }, neverElects},
 }
 
-// breaksInStorms reports whether a row breaks a promise that it is to keep at all times.
-func breaksInStorms(t testing.TB, row *row.Row) bool {
+// breaksInStorms reports whether an algorithm breaks a promise that it is to keep at all times.
+func breaksInStorms(t testing.TB, algo *algorithm.Algorithm) bool {
 	for seed := uint64(1); seed <= stormSeeds; seed++ {
-		if o := turmoil(t, row, seed, raftOptionsInStorms...); o.wrong() != "" {
+		if o := turmoil(t, algo, seed, raftOptionsInStorms...); o.wrong() != "" {
 			return true
 		}
 	}
@@ -130,32 +130,33 @@ func breaksInStorms(t testing.TB, row *row.Row) bool {
 }
 
 // splits reports whether two lead after a partition, in terms of their own.
-func splits(t testing.TB, row *row.Row) bool {
-	s := scenario{row: row, config: optionsOf(5, "check-quorum=off"), initiators: workload.LowestInitiates,
-		faults: faults(t, "cut: 0-1/2-4, at: 1s, for: 2s")}
+func splits(t testing.TB, algo *algorithm.Algorithm) bool {
+	s := scenario{algorithm: algo, config: optionsOf(5, "check-quorum=off"),
+		initiators: workload.LowestInitiates,
+		faults:     faults(t, "cut: 0-1/2-4, at: 1s, for: 2s")}
 	o := s.simulated(t)
 	return o.leader() == nodes.None
 }
 
 // lingers reports whether a leader in a minority leads for longer than its lapse.
-func lingers(t testing.TB, row *row.Row) bool {
-	s := scenario{row: row, config: nodes.Config{N: 5}, initiators: workload.LowestInitiates,
+func lingers(t testing.TB, algo *algorithm.Algorithm) bool {
+	s := scenario{algorithm: algo, config: nodes.Config{N: 5}, initiators: workload.LowestInitiates,
 		faults: faults(t, "cut: 0-1/2-4, at: 2s, jitter: 100ms, for: 2s")}
 	return s.lapse(t) > 0
 }
 
 // deposes reports whether a node that was cut off deposes the leader in spite of pre-votes.
-func deposes(t testing.TB, row *row.Row) bool {
-	s := scenario{row: row, config: optionsOf(5, "pre-vote=on"), initiators: workload.LowestInitiates,
+func deposes(t testing.TB, algo *algorithm.Algorithm) bool {
+	s := scenario{algorithm: algo, config: optionsOf(5, "pre-vote=on"), initiators: workload.LowestInitiates,
 		faults: faults(t, "cut: 0-3/4, at: 2s, for: 3s", "cut: 0>4, at: 5s, for: 1s")}
 	o := s.simulated(t)
 	return len(o.Flaps) > 0
 }
 
 // neverElects reports whether nobody leads within the grace.
-func neverElects(t testing.TB, row *row.Row) bool {
-	s := scenario{row: row, config: nodes.Config{N: 3}, initiators: workload.NoneInitiates}
-	s.duration = row.Grace(s.config)
+func neverElects(t testing.TB, algo *algorithm.Algorithm) bool {
+	s := scenario{algorithm: algo, config: nodes.Config{N: 3}, initiators: workload.NoneInitiates}
+	s.duration = algo.Grace(s.config)
 	o := s.simulated(t)
 	return o.leader() == nodes.None
 }
@@ -163,26 +164,26 @@ func neverElects(t testing.TB, row *row.Row) bool {
 func TestRaftMutants(t *testing.T) {
 	for _, m := range raftMutants {
 		t.Run(m.rule, func(t *testing.T) {
-			row := raftRow
-			row.New = func(c nodes.Config) nodes.Machine { return m.mutate(*newRaft(c)) }
-			if !m.fails(t, &row) {
+			algo := raftAlgorithm
+			algo.New = func(c nodes.Config) nodes.Machine { return m.mutate(*newRaft(c)) }
+			if !m.fails(t, &algo) {
 				t.Error("it survives")
 			}
 		})
 	}
-	for _, fails := range []func(testing.TB, *row.Row) bool{splits, lingers, deposes, neverElects} {
-		if fails(t, &raftRow) { // storms have a test of their own
+	for _, fails := range []func(testing.TB, *algorithm.Algorithm) bool{splits, lingers, deposes, neverElects} {
+		if fails(t, &raftAlgorithm) { // storms have a test of their own
 			t.Error("the row itself is found to be wrong")
 		}
 	}
-	if soak.Pick(false, true, true) && votersCrash(t, &raftRow) {
+	if soak.Pick(false, true, true) && votersCrash(t, &raftAlgorithm) {
 		t.Error("the row itself is found to be wrong if voters crash")
 	}
 }
 
-// The row that is known to be broken breaks in storms too, not only in its story.
+// The algorithm that is known to be broken breaks in storms too, not only in its story.
 func TestForgetfulRaftElectsTwoInOneTerm(t *testing.T) {
-	if !breaksInStorms(t, &raftForgetfulRow) {
+	if !breaksInStorms(t, &raftForgetfulAlgorithm) {
 		t.Error("no storm shows it")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
 )
@@ -63,10 +63,10 @@ func (v *splitVotes) count(t *testing.T, runs int) {
 	for id := v.s; id < v.n; id++ {
 		dead = append(dead, nodes.ID(id))
 	}
-	s := scenario{row: &raftRow, initiators: workload.NoneInitiates, duration: 3 * v.timeout,
+	s := scenario{algorithm: &raftAlgorithm, initiators: workload.NoneInitiates, duration: 3 * v.timeout,
 		config: optionsOf(v.n, fmt.Sprintf("election-timeout=%v-%v heartbeat=%v", v.timeout, 2*v.timeout,
 			v.timeout/2)),
-		network: rowtest.NetworkOf(v.latency.String())}
+		network: algotest.NetworkOf(v.latency.String())}
 	if dead != nil {
 		s.faults = append(s.faults, down(dead...))
 	}

@@ -10,10 +10,10 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/leadership"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
@@ -31,7 +31,7 @@ func optionsOf(n int, text string) nodes.Config {
 // takes N-1 more requests and N-2 more answers.
 func TestRaftCostsWhatIsPublished(t *testing.T) {
 	for _, n := range []int{3, 4, 5, 9, 16, 32} {
-		s := scenario{row: &raftRow, config: nodes.Config{N: n}, initiators: workload.LowestInitiates,
+		s := scenario{algorithm: &raftAlgorithm, config: nodes.Config{N: n}, initiators: workload.LowestInitiates,
 			faults: []chaos.Fault{down(nodes.ID(n - 1))}, duration: 2 * time.Second}
 		o := s.simulated(t)
 		o.leads(t, 0)
@@ -47,7 +47,7 @@ func TestARaftLeaderIsReplacedAtThePublishedCost(t *testing.T) {
 		for _, preVote := range []string{"off", "on"} {
 			clean := 0
 			for seed := uint64(1); seed <= 20; seed++ {
-				s := scenario{row: &raftRow, config: optionsOf(n, "pre-vote="+preVote), seed: seed,
+				s := scenario{algorithm: &raftAlgorithm, config: optionsOf(n, "pre-vote="+preVote), seed: seed,
 					initiators: workload.HighestInitiate, duration: 4 * time.Second,
 					faults: faults(t, fmt.Sprintf("kill: %d, at: 2s", n-1))}
 				o := s.simulated(t)
@@ -76,7 +76,7 @@ func TestARaftLeaderIsReplacedAtThePublishedCost(t *testing.T) {
 // One node is its own majority. Of two, both are.
 func TestRaftOfOneAndTwo(t *testing.T) {
 	for _, options := range []string{"", "pre-vote=on", "check-quorum=off"} {
-		s := scenario{row: &raftRow, config: optionsOf(1, options), initiators: workload.NoneInitiates}
+		s := scenario{algorithm: &raftAlgorithm, config: optionsOf(1, options), initiators: workload.NoneInitiates}
 		one := s.simulated(t)
 		one.leads(t, 0)
 		if len(one.sent) > 0 {
@@ -120,8 +120,9 @@ var raftOptionsInStorms = []string{"", "pre-vote=on", "check-quorum=off", "pre-v
 	"election-timeout=60ms-90ms", "election-timeout=60ms-90ms check-quorum=off", "election-timeout=100ms-900ms",
 	"election-timeout=100ms-900ms pre-vote=on"}
 
-// turmoil runs a row with one of some options under faults drawn by a seed. Faults end within six seconds.
-func turmoil(t testing.TB, row *row.Row, seed uint64, options ...string) turmoilOutcome {
+// turmoil runs an algorithm with one of some options under faults drawn by a seed. Faults end within six
+// seconds.
+func turmoil(t testing.TB, algo *algorithm.Algorithm, seed uint64, options ...string) turmoilOutcome {
 	t.Helper()
 	count := uint64(0)
 	below := func(n int) int {
@@ -130,10 +131,10 @@ func turmoil(t testing.TB, row *row.Row, seed uint64, options ...string) turmoil
 	}
 	pick := func(all ...string) string { return all[below(len(all))] }
 	n := []int{3, 3, 4, 5, 5, 7}[below(6)]
-	s := scenario{row: row, seed: seed, duration: 10 * time.Second, reordering: below(2) == 0,
+	s := scenario{algorithm: algo, seed: seed, duration: 10 * time.Second, reordering: below(2) == 0,
 		config: optionsOf(n, pick(options...))}
 	latency := pick("1ms", "uniform:1ms,40ms", "exponential:15ms")
-	s.network = rowtest.NetworkOf(latency)
+	s.network = algotest.NetworkOf(latency)
 	texts := []string{pick(stormsOfProcesses...)}
 	for range below(4) {
 		texts = append(texts, pick(stormsOfLinks...))
@@ -185,7 +186,7 @@ const stormSeeds = 400
 func TestRaftInStorms(t *testing.T) {
 	elections, storms := 0, soak.Pick[uint64](100, stormSeeds, 20_000)
 	for seed := uint64(1); seed <= storms; seed++ {
-		o := turmoil(t, &raftRow, seed, raftOptionsInStorms...)
+		o := turmoil(t, &raftAlgorithm, seed, raftOptionsInStorms...)
 		if wrong := o.wrong(); wrong != "" {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
@@ -205,8 +206,9 @@ func TestARaftLeaderWithoutMajorityStepsDown(t *testing.T) {
 		"election-timeout=400ms-500ms heartbeat=70ms"} {
 		for cut, n := range map[string]int{"0/1": 2, "0/1-2": 3, "0-1/2-4": 5, "0-1/2-3": 4, "1-4>0": 5} {
 			for seed := range soak.Pick[uint64](2, 5, 200) {
-				s := scenario{row: &raftRow, config: optionsOf(n, options), initiators: workload.LowestInitiates,
-					seed: seed + 1, duration: 5 * time.Second, network: rowtest.NetworkOf("uniform:1ms,20ms"),
+				s := scenario{algorithm: &raftAlgorithm, config: optionsOf(n, options),
+					initiators: workload.LowestInitiates,
+					seed:       seed + 1, duration: 5 * time.Second, network: algotest.NetworkOf("uniform:1ms,20ms"),
 					faults: faults(t, "cut: "+cut+", at: 2s, jitter: 100ms, for: 2s")}
 				if late := s.lapse(t); late > 0 {
 					t.Errorf("%s, cut %s, seed %d: the leader led on, %v longer than it says", options, cut, seed, late)
@@ -220,7 +222,7 @@ func TestARaftLeaderWithoutMajorityStepsDown(t *testing.T) {
 	}
 }
 
-// lapse returns for how long node 0 led after the cut, beyond the lapse of its row.
+// lapse returns for how long node 0 led after the cut, beyond the lapse of its algorithm.
 func (s scenario) lapse(t testing.TB) time.Duration {
 	t.Helper()
 	o := s.simulated(t)
@@ -230,7 +232,7 @@ func (s scenario) lapse(t testing.TB) time.Duration {
 			if b.To < int64(2*time.Second) {
 				t.Fatalf("node 0 gave up before the cut: %+v", b)
 			}
-			return time.Duration(b.To-cut) - s.row.Elector.Lapse(s.config)
+			return time.Duration(b.To-cut) - s.algorithm.Elector.Lapse(s.config)
 		}
 	}
 	t.Fatal("node 0 does not lead")
@@ -243,7 +245,7 @@ func TestPreVoteProtectsALeaderFromOneThatComesBack(t *testing.T) {
 	for _, n := range []int{3, 5} {
 		for seed := uint64(1); seed <= 20; seed++ {
 			for _, preVote := range []string{"on", "off"} {
-				s := scenario{row: &raftRow, config: optionsOf(n, "pre-vote="+preVote), seed: seed,
+				s := scenario{algorithm: &raftAlgorithm, config: optionsOf(n, "pre-vote="+preVote), seed: seed,
 					initiators: workload.LowestInitiates,
 					faults:     faults(t, fmt.Sprintf("cut: 0-%d/%d, at: 2s, for: 3s", n-2, n-1))}
 				o := s.simulated(t)

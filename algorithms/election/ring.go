@@ -10,7 +10,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // idsOption is the order of the nodes' identities round a ring. Node i sits between nodes i-1 and i+1
@@ -119,7 +119,7 @@ func identity(n int, order string, id nodes.ID) uint32 {
 	return ids[id]
 }
 
-// rankInRing ranks nodes by their identities: see row.Leadership.
+// rankInRing ranks nodes by their identities: see algorithm.Leadership.
 func rankInRing(c nodes.Config, id nodes.ID) uint32 { return identity(c.N, c.Value(idsOption), id) }
 
 // to returns the neighbour in a direction.
@@ -222,6 +222,6 @@ func (r *ringNode) follow(env *nodes.Env, leader nodes.ID) {
 }
 
 // ringPartitions are the outcomes for a ring without timeouts that is cut.
-var ringPartitions = []row.Partition{{Does: row.Blocked,
+var ringPartitions = []algorithm.Partition{{Does: algorithm.Blocked,
 	Why: "no node acts on silence, and the cut ring passes no election on"},
-	{Cuts: row.SomeLinks, Does: row.Blocked, Why: "no node acts on silence"}}
+	{Cuts: algorithm.SomeLinks, Does: algorithm.Blocked, Why: "no node acts on silence"}}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // How many messages an election takes on a ring: for given identities if all begin at once, and at most. The
@@ -12,13 +12,14 @@ import (
 
 // ringCosts returns the messages of an election on a ring. atOnce returns them for given identities if all
 // begin at once, and most the maximum for n nodes, both without the announcement.
-func ringCosts(atOnce func(ids []uint32) int, most func(n int) int) func(nodes.Config) row.ElectionCost {
-	return func(c nodes.Config) row.ElectionCost {
+func ringCosts(atOnce func(ids []uint32) int,
+	most func(n int) int) func(nodes.Config) algorithm.ElectionCost {
+	return func(c nodes.Config) algorithm.ElectionCost {
 		if c.N == 1 {
-			return row.ElectionCost{} // a node's messages to itself do not count
+			return algorithm.ElectionCost{} // a node's messages to itself do not count
 		}
 		ids, _ := identities(c.N, c.Value(idsOption)) // the option is valid
-		return row.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}
+		return algorithm.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}
 	}
 }
 

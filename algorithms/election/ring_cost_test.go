@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // sentOf checks how many messages of each kind were sent; want has the numbers by the names of the kinds.
@@ -29,7 +29,7 @@ func (h *byHand) sentOf(t testing.TB, what string, want map[string]int) {
 func TestLeLannCostsWhatIsPublished(t *testing.T) {
 	for _, n := range []int{2, 4, 5, 9, 16, 32} {
 		for k := 1; k <= n; k++ {
-			h := ringRun(t, &leLannRow, n, "random:7", everyone(k)...)
+			h := ringRun(t, &leLannAlgorithm, n, "random:7", everyone(k)...)
 			h.sentOf(t, fmt.Sprintf("%d of %d campaign", k, n), map[string]int{"identity": k * n, "elected": n})
 			best := 0
 			ids, _ := identities(n, "random:7")
@@ -60,7 +60,7 @@ func TestChangRobertsCostsWhatIsPublished(t *testing.T) {
 			{"increasing", []nodes.ID{0}, 2*n - 1}, // its predecessor is node n-1, the highest
 			{"increasing", []nodes.ID{last}, n},
 		} {
-			h := ringRun(t, &changRobertsRow, n, test.ids, test.initiators...)
+			h := ringRun(t, &changRobertsAlgorithm, n, test.ids, test.initiators...)
 			h.sentOf(t, fmt.Sprintf("n=%d, %s, %v", n, test.ids, test.initiators),
 				map[string]int{"election": test.want, "elected": n})
 		}
@@ -73,7 +73,7 @@ func TestChangRobertsCostsItsMeanOverAllRings(t *testing.T) {
 	for n, want := range map[int]int{1: 0, 2: 3, 3: 11, 4: 50, 5: 274} {
 		total, counts := 0, map[int]int{}
 		allRings(n, func(ids []int) {
-			h := ringRun(t, &changRobertsRow, n, idsOf(ids), everyone(n)...)
+			h := ringRun(t, &changRobertsAlgorithm, n, idsOf(ids), everyone(n)...)
 			total += h.sent["election"]
 			counts[h.sent["election"]]++
 		})
@@ -110,26 +110,27 @@ func (m *mean) near(t testing.TB, what string, want float64) {
 // for larger ones in some orders, and for any initiators.
 func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
 	for _, test := range []struct {
-		row   *row.Row
-		kinds []string // that are counted
-		most  func(n int) int
+		algorithm *algorithm.Algorithm
+		kinds     []string // that are counted
+		most      func(n int) int
 	}{
-		{&hirschbergSinclairRow, []string{"probe", "reply"}, func(n int) int {
+		{&hirschbergSinclairAlgorithm, []string{"probe", "reply"}, func(n int) int {
 			return 8*n + 8*int(math.Ceil(float64(n)*math.Log2(float64(n))))
 		}},
-		{&franklinRow, []string{"identity", "elected"}, func(n int) int { return 2*n*floorLog(n) + 3*n }},
-		{&dolevKlaweRodehRow, []string{"value"}, func(n int) int { return 2*n*floorLog(n) + n }},
+		{&franklinAlgorithm, []string{"identity", "elected"}, func(n int) int { return 2*n*floorLog(n) + 3*n }},
+		{&dolevKlaweRodehAlgorithm, []string{"value"}, func(n int) int { return 2*n*floorLog(n) + n }},
 	} {
 		worst := map[int]int{}
 		try := func(n int, ids string, initiators ...nodes.ID) {
-			h := ringRun(t, test.row, n, ids, initiators...)
+			h := ringRun(t, test.algorithm, n, ids, initiators...)
 			got := 0
 			for _, kind := range test.kinds {
 				got += h.sent[kind]
 			}
 			worst[n] = max(worst[n], got)
 			if got > test.most(n) {
-				t.Errorf("%s: n=%d, ids %s, initiators %v: %d messages, more than %d", test.row.Name, n, ids, initiators,
+				t.Errorf("%s: n=%d, ids %s, initiators %v: %d messages, more than %d", test.algorithm.Name, n, ids,
+					initiators,
 					got, test.most(n))
 			}
 		}
@@ -150,7 +151,7 @@ func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
 			}
 		}
 		for _, n := range []int{4, 5, 9, 16, 32} {
-			t.Logf("%s: n=%d: %d messages at worst, published %d", test.row.Name, n, worst[n], test.most(n))
+			t.Logf("%s: n=%d: %d messages at worst, published %d", test.algorithm.Name, n, worst[n], test.most(n))
 		}
 	}
 }
@@ -158,15 +159,16 @@ func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
 // On any ring, an election that all begin at once takes exactly as many messages as the order of the
 // identities says, if every message takes the same time; and never more than is published.
 func TestRingsCostWhatTheOrderOfTheIdentitiesTakes(t *testing.T) {
-	for _, row := range []*row.Row{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
-		&dolevKlaweRodehRow} {
+	for _, algo := range []*algorithm.Algorithm{&leLannAlgorithm, &changRobertsAlgorithm,
+		&hirschbergSinclairAlgorithm, &franklinAlgorithm,
+		&dolevKlaweRodehAlgorithm} {
 		try := func(n int, ids, latency string) {
 			c := nodes.Config{N: n}.With(idsOption.Name, ids)
-			s := scenario{row: row, config: c, network: rowtest.NetworkOf(latency), duration: 20 * time.Second}
+			s := scenario{algorithm: algo, config: c, network: algotest.NetworkOf(latency), duration: 20 * time.Second}
 			v, sent := s.verdict(t)
-			cost := row.Elector.Costs(c)
+			cost := algo.Elector.Costs(c)
 			if sent != cost.AtOnce || sent > cost.Most || v.Outcome != check.Valid {
-				t.Errorf("%s, n=%d, ids %s, latency %s: %d messages, not %d, and %d at most; %v: %s", row.Name, n, ids,
+				t.Errorf("%s, n=%d, ids %s, latency %s: %d messages, not %d, and %d at most; %v: %s", algo.Name, n, ids,
 					latency, sent, cost.AtOnce, cost.Most, v.Outcome, v.Reason)
 			}
 		}
@@ -222,7 +224,7 @@ func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 	} {
 		for k, want := range rounds {
 			c := nodes.Config{N: n}.With(drawsOption.Name, fmt.Sprint(k))
-			h := clusterByHand(t, &itaiRodehRow, c, rng(uint64(n*k)))
+			h := clusterByHand(t, &itaiRodehAlgorithm, c, rng(uint64(n*k)))
 			var m mean
 			for range soak.Pick(200, 500, 100_000) { // elections one after the other
 				clear(h.sent)
@@ -243,7 +245,7 @@ func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 // N*H(N). After a round, only the nodes with the highest draw go on.
 func TestItaiRodehAsyncCostsOrderNLogN(t *testing.T) {
 	for _, n := range []int{2, 4, 9, 16, 32, 64} {
-		h := clusterByHand(t, &itaiRodehAsyncRow, nodes.Config{N: n}, rng(uint64(n)))
+		h := clusterByHand(t, &itaiRodehAsyncAlgorithm, nodes.Config{N: n}, rng(uint64(n)))
 		total, times := 0, soak.Pick(50, 300, 10_000)
 		for range times {
 			clear(h.sent)

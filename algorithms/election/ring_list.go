@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var ringListRow = row.Row{
+var ringListAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "ring-list", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
@@ -34,10 +34,11 @@ var ringListRow = row.Row{
 		"edition, 2007, section 6.5.1; ballots and time limit added by Turnstile",
 	Summary: "A list goes round the ring, past nodes that seem dead, and each node adds itself; when " +
 		"it is back, its initiator announces the lowest or the highest.",
-	Elector: &row.Leadership{Wins: row.HighestWins, Partitions: []row.Partition{{Does: row.TwoLead,
-		Why: "each side skips the other as dead, and closes to a ring of its own"},
-		{Cuts: row.SomeLinks, Does: row.SeveralLead,
-			Why: "each node skips nodes that it does not reach, and closes a ring of its own"}},
+	Elector: &algorithm.Leadership{Wins: algorithm.HighestWins,
+		Partitions: []algorithm.Partition{{Does: algorithm.TwoLead,
+			Why: "each side skips the other as dead, and closes to a ring of its own"},
+			{Cuts: algorithm.SomeLinks, Does: algorithm.SeveralLead,
+				Why: "each node skips nodes that it does not reach, and closes a ring of its own"}},
 		Rank: func(c nodes.Config, id nodes.ID) uint32 {
 			if rank := rankInRing(c, id); c.Value(winsOption) == "highest" {
 				return rank
@@ -69,7 +70,7 @@ var (
 		Usage: "how long a node waits for the end of an election: longer than it takes to find a failure, " +
 			"and than four times round the ring",
 		Check: func(_ nodes.Config, value string) error {
-			return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
+			return algorithm.CheckTime(value, time.Millisecond, time.Hour, "1s")
 		},
 		Shows: []nodes.Shown{{Value: "3s", Than: "1s", Figure: "first leader", Least: 2, Most: 4,
 			For:    8 * time.Second,

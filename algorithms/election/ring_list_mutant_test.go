@@ -7,9 +7,9 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The mutants of ring-list.
@@ -52,20 +52,20 @@ func (l *listForgetsBack) Trust(_ *nodes.Env, peer nodes.ID) { l.suspects.Remove
 // Every mutant fails in one of the ways that are listed for it.
 func TestRingListMutantsAreCaught(t *testing.T) {
 	for rule, m := range map[string]struct {
-		row   *row.Row
-		fails []string
+		algorithm *algorithm.Algorithm
+		fails     []string
 	}{
-		"results of lower ballots are heeded": {rowtest.Rebuilt(&ringListRow,
+		"results of lower ballots are heeded": {algotest.Rebuilt(&ringListAlgorithm,
 			func(m ringList) nodes.Machine { return &listHeedsAll{m} }), []string{twoLead}},
-		"a leader leads on while a list passes": {rowtest.Rebuilt(&ringListRow,
+		"a leader leads on while a list passes": {algotest.Rebuilt(&ringListAlgorithm,
 			func(m ringList) nodes.Machine { return &listLeadsOn{m} }), []string{twoLead, wrongLeads}},
-		"a list ends at its initiator alone": {rowtest.Rebuilt(&ringListRow,
+		"a list ends at its initiator alone": {algotest.Rebuilt(&ringListAlgorithm,
 			func(m ringList) nodes.Machine { return &listNeverEnds{m} }), []string{endless}},
 	} {
 		seen := map[string]int{}
 		caught := false
 		for seed := uint64(0); seed < soak.Pick[uint64](4000, 4000, 20_000) && !caught; seed++ {
-			fault := listTrial(t, m.row, "circulate", seed).listFault()
+			fault := listTrial(t, m.algorithm, "circulate", seed).listFault()
 			seen[fault]++
 			caught = slices.Contains(m.fails, fault)
 		}
@@ -78,7 +78,8 @@ func TestRingListMutantsAreCaught(t *testing.T) {
 // If a node that trusts a peer again begins no election, the nodes disagree for ever after a partition.
 func TestRingListHearsWhoIsBack(t *testing.T) {
 	s := scenario{config: nodes.Config{N: 5}, duration: 15 * time.Second,
-		row:    rowtest.Rebuilt(&ringListRow, func(m ringList) nodes.Machine { return &listForgetsBack{m} }),
+		algorithm: algotest.Rebuilt(&ringListAlgorithm,
+			func(m ringList) nodes.Machine { return &listForgetsBack{m} }),
 		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second, 3*time.Second)}}
 	o := s.simulated(t)
 	if o.leader() != nodes.None {

@@ -10,13 +10,13 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
 // listByHand returns a cluster of ring-list. The nodes of down have crashed, and all others suspect them.
 func listByHand(t testing.TB, c nodes.Config, down ...nodes.ID) *byHand {
-	h := clusterByHand(t, &ringListRow, c, rng(1))
+	h := clusterByHand(t, &ringListAlgorithm, c, rng(1))
 	for _, dead := range down {
 		h.crash(dead)
 		for id := range nodes.ID(c.N) {
@@ -46,7 +46,7 @@ func TestRingListCostsWhatIsPublished(t *testing.T) {
 				t.Errorf("n=%d, %d campaign: %v, %s", n, k, h.believe, h.wrong)
 			}
 		}
-		h := clusterByHand(t, &ringListRow, nodes.Config{N: n}, rng(1))
+		h := clusterByHand(t, &ringListAlgorithm, nodes.Config{N: n}, rng(1))
 		h.crash(last)
 		h.campaign(0)
 		h.rest()
@@ -83,7 +83,7 @@ func TestRingListElectsTheHighestOrTheLowest(t *testing.T) {
 			}
 			c := nodes.Config{N: 5}.With("ids", ids).With("wins", wins)
 			for id := range nodes.ID(5) {
-				if id != leader && ringListRow.Elector.RankOf(c, id) > ringListRow.Elector.RankOf(c, leader) {
+				if id != leader && ringListAlgorithm.Elector.RankOf(c, id) > ringListAlgorithm.Elector.RankOf(c, leader) {
 					t.Errorf("ids %s, the %s wins: node %d ranks above node %d", ids, wins, id, leader)
 				}
 			}
@@ -93,7 +93,7 @@ func TestRingListElectsTheHighestOrTheLowest(t *testing.T) {
 
 // A list whose initiator has died ends where it finds a node for the second time.
 func TestAListWithoutItsInitiator(t *testing.T) {
-	h := clusterByHand(t, &ringListRow, nodes.Config{N: 4}, rng(1))
+	h := clusterByHand(t, &ringListAlgorithm, nodes.Config{N: 4}, rng(1))
 	h.campaign(1)
 	h.deliver(t, 1, 2)
 	h.crash(1)
@@ -177,7 +177,7 @@ func (h *byHand) shake(r *rand.Rand, crashes, campaigns int) {
 func TestRingListElectsOneLeader(t *testing.T) {
 	for _, announce := range []string{"circulate", "multicast"} {
 		for seed := range soak.Pick[uint64](300, 800, 200_000) {
-			h := listTrial(t, &ringListRow, announce, seed)
+			h := listTrial(t, &ringListAlgorithm, announce, seed)
 			if fault := h.listFault(); fault != "" {
 				t.Fatalf("%s, seed %d: %s: %v, up %v", announce, seed, fault, h.believe, h.up)
 			}
@@ -191,10 +191,10 @@ type balloted interface{ highestBallot() listBallot }
 func (l *ringList) highestBallot() listBallot { return l.ballot }
 
 // listTrial is a run drawn from a seed.
-func listTrial(t testing.TB, row *row.Row, announce string, seed uint64) *byHand {
+func listTrial(t testing.TB, algo *algorithm.Algorithm, announce string, seed uint64) *byHand {
 	r := rng(seed)
 	c := nodes.Config{N: 1 + r.IntN(6)}.With("announce", announce).With("ids", fmt.Sprintf("random:%d", seed))
-	h := clusterByHand(t, row, c, r)
+	h := clusterByHand(t, algo, c, r)
 	h.shake(r, r.IntN(8), 1+r.IntN(4))
 	return h
 }
@@ -228,8 +228,9 @@ func (h *byHand) listFault() string {
 // takes over again when it is back.
 func TestRingListSurvivesItsLeaders(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 9, 32} {
-		s := scenario{row: &ringListRow, config: nodes.Config{N: n}, initiators: workload.LowestInitiates,
-			duration: 45 * time.Second}
+		s := scenario{algorithm: &ringListAlgorithm, config: nodes.Config{N: n},
+			initiators: workload.LowestInitiates,
+			duration:   45 * time.Second}
 		for crash := range 10 {
 			s.faults = append(s.faults, killed(nodes.ID(n-1), time.Duration(1+4*crash)*time.Second, chaos.When{},
 				2*time.Second))
@@ -257,10 +258,10 @@ func TestRingListInStorms(t *testing.T) {
 	for _, n := range []int{3, 5, 8} {
 		for seed := range soak.Pick[uint64](3, 10, 1000) {
 			for name, s := range map[string]scenario{
-				"storm":   storm(&ringListRow, nodes.Config{N: n}, seed+1, true),
-				"crashes": crashes(&ringListRow, nodes.Config{N: n}, seed+1),
+				"storm":   storm(&ringListAlgorithm, nodes.Config{N: n}, seed+1, true),
+				"crashes": crashes(&ringListAlgorithm, nodes.Config{N: n}, seed+1),
 			} {
-				scene := &chaos.Scene{Spec: s.row, Config: s.row.Explicit(s.config), Measured: s.duration,
+				scene := &chaos.Scene{Spec: s.algorithm, Config: s.algorithm.Explicit(s.config), Measured: s.duration,
 					Simulated: true}
 				if _, err := chaos.Resolve(s.faults, scene, s.seed); err != nil {
 					continue // such as too many that stand still at once

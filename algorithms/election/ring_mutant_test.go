@@ -5,17 +5,17 @@ import (
 	"testing"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// A ringMutant is a row of ringRows with one rule changed.
+// A ringMutant is an algorithm of ringRows with one rule changed.
 type ringMutant struct {
-	rule  string
-	row   *row.Row
-	fails []string // one of these: what byHand.fault says, or "messages": more than published
-	what  trouble  // under which the mutant fails; the sound row does not
+	rule      string
+	algorithm *algorithm.Algorithm
+	fails     []string // one of these: what byHand.fault says, or "messages": more than published
+	what      trouble  // under which the mutant fails; the sound algorithm does not
 }
 
 // The mutants. Each has a type, since a machine holds no function.
@@ -41,12 +41,14 @@ type (
 	asyncNoRounds      struct{ itaiRodehAsync }
 )
 
-// ringMutantsOf returns a function that makes mutants of a row. Its arguments are the changed rule, the
-// trouble that shows the change, the function that changes the sound machine, and the faults that may result.
-func ringMutantsOf[M any](row *row.Row) func(rule string, what trouble, wrap func(M) nodes.Machine,
+// ringMutantsOf returns a function that makes mutants of an algorithm. Its arguments are the changed rule,
+// the trouble that shows the change, the function that changes the sound machine, and the faults that may
+// result.
+func ringMutantsOf[M any](algo *algorithm.Algorithm) func(rule string, what trouble,
+	wrap func(M) nodes.Machine,
 	fails ...string) ringMutant {
 	return func(rule string, what trouble, wrap func(M) nodes.Machine, fails ...string) ringMutant {
-		return ringMutant{row.Name + ": " + rule, rowtest.Rebuilt(row, wrap), fails, what}
+		return ringMutant{algo.Name + ": " + rule, algotest.Rebuilt(algo, wrap), fails, what}
 	}
 }
 
@@ -63,13 +65,13 @@ func ringMutants() []ringMutant {
 		calm     trouble
 		reorders = trouble{reordering: true}
 		both     = trouble{copies: true, reordering: true}
-		lann     = ringMutantsOf[leLann](&leLannRow)
-		chang    = ringMutantsOf[changRoberts](&changRobertsRow)
-		sinclair = ringMutantsOf[hirschbergSinclair](&hirschbergSinclairRow)
-		frank    = ringMutantsOf[franklin](&franklinRow)
-		dolev    = ringMutantsOf[dolevKlaweRodeh](&dolevKlaweRodehRow)
-		itai     = ringMutantsOf[itaiRodeh](&itaiRodehRow)
-		async    = ringMutantsOf[itaiRodehAsync](&itaiRodehAsyncRow)
+		lann     = ringMutantsOf[leLann](&leLannAlgorithm)
+		chang    = ringMutantsOf[changRoberts](&changRobertsAlgorithm)
+		sinclair = ringMutantsOf[hirschbergSinclair](&hirschbergSinclairAlgorithm)
+		frank    = ringMutantsOf[franklin](&franklinAlgorithm)
+		dolev    = ringMutantsOf[dolevKlaweRodeh](&dolevKlaweRodehAlgorithm)
+		itai     = ringMutantsOf[itaiRodeh](&itaiRodehAlgorithm)
+		async    = ringMutantsOf[itaiRodehAsync](&itaiRodehAsyncAlgorithm)
 	)
 	return []ringMutant{
 		lann("any candidate leads whose identity is back", calm,
@@ -293,10 +295,10 @@ func (i *asyncNoRounds) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 // costsTooMuch reports whether an election of 64 nodes takes more messages than the published maximum.
 func (m *ringMutant) costsTooMuch(t *testing.T, ids string) bool {
 	const n = 64
-	h := clusterByHand(t, m.row, nodes.Config{N: n}.With(idsOption.Name, ids), rng(1))
+	h := clusterByHand(t, m.algorithm, nodes.Config{N: n}.With(idsOption.Name, ids), rng(1))
 	h.campaign(everyone(n)...)
 	h.rest()
-	return h.runaway || sum(h.sent) > publishedMost(m.row, n)
+	return h.runaway || sum(h.sent) > publishedMost(m.algorithm, n)
 }
 
 func sum(sent map[string]int) (all int) {
@@ -308,12 +310,12 @@ func sum(sent map[string]int) (all int) {
 
 // publishedMost returns how many messages an election takes at most in which all campaign, announcement
 // included.
-func publishedMost(row *row.Row, n int) int {
+func publishedMost(algo *algorithm.Algorithm, n int) int {
 	log := 0
 	for 1<<(log+1) <= n {
 		log++
 	}
-	switch row.Name {
+	switch algo.Name {
 	case "le-lann":
 		return n*n + n
 	case "chang-roberts":
@@ -326,14 +328,14 @@ func publishedMost(row *row.Row, n int) int {
 	return 2*n*log + 2*n
 }
 
-// Every mutant fails in one of its ways. TestRingsElectOneLeader shows that the sound rows do not.
+// Every mutant fails in one of its ways. TestRingsElectOneLeader shows that the sound algorithms do not.
 func TestRingMutantsAreCaught(t *testing.T) {
 	for _, m := range ringMutants() {
 		t.Run(m.rule, func(t *testing.T) {
 			t.Parallel()
 			seen := map[string]int{}
 			for seed := range soak.Pick[uint64](3000, 3000, 20_000) {
-				fault := ringTrial{row: m.row, what: m.what, seed: seed}.run(t).fault()
+				fault := ringTrial{algorithm: m.algorithm, what: m.what, seed: seed}.run(t).fault()
 				if seen[fault]++; slices.Contains(m.fails, fault) {
 					return
 				}

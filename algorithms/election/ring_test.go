@@ -9,20 +9,21 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
 // ringRows are the sound electors of rings that take no failure detector.
-var ringRows = []*row.Row{&leLannRow, &changRobertsRow, &hirschbergSinclairRow, &franklinRow,
-	&dolevKlaweRodehRow, &itaiRodehRow, &itaiRodehAsyncRow}
+var ringAlgorithms = []*algorithm.Algorithm{&leLannAlgorithm, &changRobertsAlgorithm,
+	&hirschbergSinclairAlgorithm, &franklinAlgorithm,
+	&dolevKlaweRodehAlgorithm, &itaiRodehAlgorithm, &itaiRodehAsyncAlgorithm}
 
 // A ringTrial is a run by hand on a small ring, drawn from a seed.
 type ringTrial struct {
-	row      *row.Row
-	what     trouble
-	seed     uint64
-	together bool // all campaign at once, before any message arrives, and nobody later
+	algorithm *algorithm.Algorithm
+	what      trouble
+	seed      uint64
+	together  bool // all campaign at once, before any message arrives, and nobody later
 }
 
 func rng(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -31,10 +32,10 @@ func rng(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 func (x ringTrial) run(t testing.TB) *byHand {
 	r := rng(x.seed)
 	c := nodes.Config{N: 1 + r.IntN(6)}
-	if x.row.Option(idsOption.Name) != nil {
+	if x.algorithm.Option(idsOption.Name) != nil {
 		c = c.With(idsOption.Name, fmt.Sprintf("random:%d", r.IntN(1000)))
 	}
-	h := clusterByHand(t, x.row, c, r)
+	h := clusterByHand(t, x.algorithm, c, r)
 	campaigns := 1 + r.IntN(5)
 	if x.together {
 		h.campaign(everyone(c.N)...)
@@ -74,7 +75,7 @@ func (h *byHand) fault() string {
 		return "no end"
 	case leader == nodes.None:
 		return "no agreement"
-	case h.stack.Instances()[0].Elector.Wins == row.HighestWins && leader != h.highest():
+	case h.stack.Instances()[0].Elector.Wins == algorithm.HighestWins && leader != h.highest():
 		return "not the highest"
 	}
 	return ""
@@ -97,25 +98,25 @@ var troubles = []struct {
 	{trouble{reordering: true, amnesia: true}, nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia},
 }
 
-// If a row's safety needs no assumption that is broken, no two nodes lead. If its progress needs no such
-// assumption either, all agree in the end. And each row does need the assumptions that it names.
+// If an algorithm's safety needs no assumption that is broken, no two nodes lead. If its progress needs no
+// such assumption either, all agree in the end. And each algorithm does need the assumptions that it names.
 func TestRingsElectOneLeader(t *testing.T) {
 	const most = 200_000 // which make soak tries
 	rare := soak.Pick[uint64](1000, 4000, most)
-	for _, row := range ringRows {
-		t.Run(row.Name, func(t *testing.T) {
+	for _, algo := range ringAlgorithms {
+		t.Run(algo.Name, func(t *testing.T) {
 			t.Parallel()
 			var broken nodes.Assumption // whose breach let two lead
 			for _, what := range troubles {
-				mayBreak := row.Safe&what.breaks != 0
-				mayStop := mayBreak || row.Live&what.breaks != 0
+				mayBreak := algo.Safe&what.breaks != 0
+				mayStop := mayBreak || algo.Live&what.breaks != 0
 				broke, stopped := false, false
 				seeds := soak.Pick[uint64](100, 200, 200_000)
 				if mayBreak {
 					seeds = rare // at most, until two lead
 				}
 				for seed := range seeds {
-					h := ringTrial{row: row, what: what.trouble, seed: seed}.run(t)
+					h := ringTrial{algorithm: algo, what: what.trouble, seed: seed}.run(t)
 					fault := h.fault()
 					broke, stopped = broke || h.wrong != "", stopped || fault != ""
 					if h.wrong != "" && !mayBreak || fault != "" && !mayStop {
@@ -132,7 +133,7 @@ func TestRingsElectOneLeader(t *testing.T) {
 					t.Errorf("%+v: it is said to rest on %v, but nothing went wrong", what.trouble, what.breaks)
 				}
 			}
-			if idle := row.Safe &^ broken; idle != 0 && rare == most {
+			if idle := algo.Safe &^ broken; idle != 0 && rare == most {
 				t.Errorf("its safety is said to rest on %v, but no two led without", idle)
 			}
 		})
@@ -166,36 +167,36 @@ func allRings(n int, f func(ids []int)) {
 }
 
 // ringRun has nodes of a ring campaign at once, and returns what came of it once all is over.
-func ringRun(t testing.TB, row *row.Row, n int, ids string, initiators ...nodes.ID) *byHand {
+func ringRun(t testing.TB, algo *algorithm.Algorithm, n int, ids string, initiators ...nodes.ID) *byHand {
 	t.Helper()
 	c := nodes.Config{N: n}
 	if ids != "" {
 		c = c.With(idsOption.Name, ids)
 	}
-	h := clusterByHand(t, row, c, rng(uint64(n)))
+	h := clusterByHand(t, algo, c, rng(uint64(n)))
 	h.campaign(initiators...)
 	h.rest()
 	if fault := h.fault(); fault != "" {
-		t.Errorf("%s, n=%d, ids %s, initiators %v: %s: %v", row.Name, n, ids, initiators, fault, h.believe)
+		t.Errorf("%s, n=%d, ids %s, initiators %v: %s: %v", algo.Name, n, ids, initiators, fault, h.believe)
 	}
 	return h
 }
 
 // An election can follow another, and it ends without a fault, too.
 func TestRingsElectAgain(t *testing.T) {
-	for _, row := range ringRows {
+	for _, algo := range ringAlgorithms {
 		for _, n := range []int{1, 2, 3, 5} {
-			h := ringRun(t, row, n, "", everyone(n)...)
+			h := ringRun(t, algo, n, "", everyone(n)...)
 			first := fmt.Sprint(h.sent)
 			for id := range nodes.ID(n) {
 				clear(h.sent)
 				h.campaign(id)
 				if n > 1 && h.agreed() != nodes.None {
-					t.Errorf("%s, n=%d: node %d campaigns, and all go on to agree", row.Name, n, id)
+					t.Errorf("%s, n=%d: node %d campaigns, and all go on to agree", algo.Name, n, id)
 				}
 				h.rest()
 				if fault := h.fault(); fault != "" || n > 1 && len(h.sent) == 0 {
-					t.Errorf("%s, n=%d: an election by node %d after one of %s: %s, %v", row.Name, n, id, first,
+					t.Errorf("%s, n=%d: an election by node %d after one of %s: %s, %v", algo.Name, n, id, first,
 						fault, h.sent)
 				}
 			}
@@ -206,7 +207,7 @@ func TestRingsElectAgain(t *testing.T) {
 // Rings elect on virtual time as in the runs by hand, and large rings do, too.
 func TestRingsElectOnVirtualTime(t *testing.T) {
 	large := soak.Pick(200, 1000, 1000)
-	for _, spec := range ringRows {
+	for _, spec := range ringAlgorithms {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, n := range []int{1, 2, 3, 16, large} {
@@ -215,9 +216,9 @@ func TestRingsElectOnVirtualTime(t *testing.T) {
 					if n == large && spec.Option(idsOption.Name) != nil {
 						c = c.With(idsOption.Name, "decreasing") // the random orders take time to make
 					}
-					o := scenario{row: spec, config: c, initiators: who, duration: time.Minute}.simulated(t)
+					o := scenario{algorithm: spec, config: c, initiators: who, duration: time.Minute}.simulated(t)
 					want := o.leader()
-					if spec.Elector.Wins == row.HighestWins {
+					if spec.Elector.Wins == algorithm.HighestWins {
 						want = nodes.ID(n - 1)
 						if n == large {
 							want = 0

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/row"
 )
 
 // These mutants save too little, save too late, or trust saved state too much.
@@ -47,10 +47,10 @@ func (b *majorityLeading) Recover(env *nodes.Env, saved nodes.Message) {
 	b.lead(env)
 }
 
-// An unsavedMutant is a row with such a machine.
+// An unsavedMutant is an algorithm with such a machine.
 type unsavedMutant struct {
 	Rule string
-	Spec *row.Row
+	Spec *algorithm.Algorithm
 	// Explore has the options of an exploration that finds the mutant wrong, and Finds is its result.
 	Explore explore.Options
 	Finds   string
@@ -59,12 +59,12 @@ type unsavedMutant struct {
 
 // unsavedMutants returns all of them.
 func unsavedMutants() []unsavedMutant {
-	raftMutant := func(make func(raft) nodes.Machine) *row.Row {
-		spec := raftRow
+	raftMutant := func(make func(raft) nodes.Machine) *algorithm.Algorithm {
+		spec := raftAlgorithm
 		spec.New = func(c nodes.Config) nodes.Machine { return make(*newRaft(c)) }
 		return &spec
 	}
-	leads := bullyMajorityRow
+	leads := bullyMajorityAlgorithm
 	leads.New = func(c nodes.Config) nodes.Machine { return &majorityLeading{voting(c)} }
 	once := explore.Options{Config: nodes.Config{N: 3}, Entries: 1, Campaigns: 1, Timeouts: 1, Crashes: 1,
 		Restarts: true, Workers: 2}
@@ -88,7 +88,7 @@ func TestMutantsOfSavesAreExplored(t *testing.T) {
 		}
 		o := m.Explore
 		o.Spec, o.Config = m.Spec, m.Spec.Explicit(o.Config)
-		x := rowtest.Explore(t, o)
+		x := algotest.Explore(t, o)
 		if got := found(x); got != m.Finds {
 			t.Errorf("%s: %s, not %s", m.Rule, got, m.Finds)
 		}
@@ -96,15 +96,15 @@ func TestMutantsOfSavesAreExplored(t *testing.T) {
 	}
 }
 
-// votersCrash reports whether a row breaks a promise when voters crash right after they have sent a vote, and
-// come up at once, while messages overtake each other.
-func votersCrash(t testing.TB, row *row.Row) bool {
+// votersCrash reports whether an algorithm breaks a promise when voters crash right after they have sent a
+// vote, and come up at once, while messages overtake each other.
+func votersCrash(t testing.TB, algo *algorithm.Algorithm) bool {
 	kills := []string{"reorder: 'uniform:0s,150ms', for: 2s"}
 	for nth := range 4 {
 		kills = append(kills, fmt.Sprintf("kill: 0, when: '0 sends vote #%d', for: 1ms", nth+1))
 	}
 	for seed := uint64(1); seed <= soak.Pick[uint64](1200, 1200, 10_000); seed++ {
-		s := scenario{row: row, config: optionsOf(3, "pre-vote=on"), seed: seed, reordering: true,
+		s := scenario{algorithm: algo, config: optionsOf(3, "pre-vote=on"), seed: seed, reordering: true,
 			duration: 3 * time.Second, faults: faults(t, kills...)}
 		if o := s.simulated(t); o.wrong() != "" {
 			return true
@@ -115,12 +115,12 @@ func votersCrash(t testing.TB, row *row.Row) bool {
 
 // The usual explorations find mutants that break safety after a restart or with a stale vote.
 func TestUsualExplorationsFindUnsafeMutants(t *testing.T) {
-	rowtest.FindUsually(t, 3, []rowtest.Mutant{
+	algotest.FindUsually(t, 3, []algotest.Mutant{
 		{Rule: "a stale vote counts",
-			Row: rowtest.Rebuilt(&raftRow, func(r raft) nodes.Machine { return &raftOldVotes{r} })},
+			Algorithm: algotest.Rebuilt(&raftAlgorithm, func(r raft) nodes.Machine { return &raftOldVotes{r} })},
 		{Rule: "a node forgets its term in a restart",
-			Row: rowtest.Rebuilt(&raftRow, func(r raft) nodes.Machine { return &raftForgetsTerm{r} })},
-		{Rule: "an epoch is not saved", Row: rowtest.Rebuilt(&bullyMajorityRow,
+			Algorithm: algotest.Rebuilt(&raftAlgorithm, func(r raft) nodes.Machine { return &raftForgetsTerm{r} })},
+		{Rule: "an epoch is not saved", Algorithm: algotest.Rebuilt(&bullyMajorityAlgorithm,
 			func(b bullyMajority) nodes.Machine { return &majorityAmnesic{b} })},
 	})
 }

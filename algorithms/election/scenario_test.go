@@ -10,12 +10,12 @@ import (
 	"turnstile/algorithms/detector"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/judge/algotest"
 	"turnstile/judge/leadership"
-	"turnstile/judge/rowtest"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -25,10 +25,10 @@ const hop = time.Millisecond
 
 // A scenario is a simulated election run.
 type scenario struct {
-	row        *row.Row
+	algorithm  *algorithm.Algorithm
 	config     nodes.Config
 	initiators workload.Initiators
-	detector   string         // beside the row; empty: the row's own; "none": none
+	detector   string         // beside the algorithm; empty: the algorithm's own; "none": none
 	network    *chaos.Network // nil: every message takes one hop
 	faults     []chaos.Fault
 	duration   time.Duration // zero: ten seconds
@@ -41,8 +41,8 @@ type scenario struct {
 type outcome struct {
 	*leadership.Fold
 	sections *section.Fold
-	sent     map[string]uint64 // messages of the row by kind, over the whole run
-	stack    *row.Stack
+	sent     map[string]uint64 // messages of the algorithm by kind, over the whole run
+	stack    *algorithm.Stack
 	codec    *nodes.Codec
 }
 
@@ -51,10 +51,11 @@ func down(all ...nodes.ID) chaos.Fault {
 	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: all}}}
 }
 
-// stack returns the stack of instances on every node: the row, and the instances beside it.
-func (s scenario) stack(t testing.TB, beside ...row.Instance) *row.Stack {
+// stack returns the stack of instances on every node: the algorithm, and the instances beside it.
+func (s scenario) stack(t testing.TB, beside ...algorithm.Instance) *algorithm.Stack {
 	t.Helper()
-	stack, err := row.Assemble(row.Instance{Row: s.row, Config: s.row.Explicit(s.config)}, beside...)
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: s.algorithm,
+		Config: s.algorithm.Explicit(s.config)}, beside...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +65,8 @@ func (s scenario) stack(t testing.TB, beside ...row.Instance) *row.Stack {
 // simulated runs the scenario.
 func (s scenario) simulated(t testing.TB) outcome {
 	t.Helper()
-	var beside []row.Instance
-	if text := cmp.Or(s.detector, s.row.Detects); text != "" && text != "none" {
+	var beside []algorithm.Instance
+	if text := cmp.Or(s.detector, s.algorithm.Detects); text != "" && text != "none" {
 		in, err := detector.Parse(text, s.config.N, nodes.Delays{})
 		if err != nil {
 			t.Fatal(err)
@@ -78,9 +79,9 @@ func (s scenario) simulated(t testing.TB) outcome {
 		Duration: cmp.Or(s.duration, 10*time.Second)}
 	config := stack.Instances()[0].Config
 	if len(s.faults) > 0 || s.network != nil {
-		rowtest.Over(&o, cmp.Or(s.network, rowtest.NetworkOf(hop.String())), s.faults...)
+		algotest.Over(&o, cmp.Or(s.network, algotest.NetworkOf(hop.String())), s.faults...)
 	}
-	out := outcome{Fold: leadership.New(config, s.row.Elector), sections: section.New(0, nil),
+	out := outcome{Fold: leadership.New(config, s.algorithm.Elector), sections: section.New(0, nil),
 		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}
 	counts := countFold(func(logs []*history.NodeLog) { out.count(logs) })
 	folds := []history.Fold{out.Fold, out.sections, counts}
@@ -95,7 +96,8 @@ func (s scenario) simulated(t testing.TB) outcome {
 	return out
 }
 
-// sends counts the messages of a row that circulates, by their sender, and notes when the first was sent.
+// sends counts the messages of an algorithm that circulates, by their sender, and notes when the first was
+// sent.
 type sends struct {
 	from, to int64 // in the run; to zero: to the end
 	by       map[nodes.ID]int
@@ -133,7 +135,7 @@ func (o *outcome) count(logs []*history.NodeLog) {
 	}
 }
 
-// messages returns how many messages the row sent that are no heartbeats.
+// messages returns how many messages the algorithm sent that are no heartbeats.
 func (o *outcome) messages() (all uint64) {
 	for kind := range o.codec.Kinds() {
 		if !o.codec.Kind(kind).Heartbeat {
@@ -176,40 +178,41 @@ func (o *outcome) last() (all []leadership.Belief) {
 // An option refuses a wrong value. The error names a right value. says is empty for valid values.
 func TestOptionsAreRefused(t *testing.T) {
 	for _, test := range []struct {
-		row           *row.Row
+		algorithm     *algorithm.Algorithm
 		n             int
 		options, says string
 	}{
-		{&bullyRow, 5, "answer=0s", "answer: 0s is not from 1ms to 1m0s"},
-		{&bullyMajorityRow, 5, "lapse=250ms answer=200ms", "take 400ms or more"},
-		{&bullySecondNetworkRow, 5, "lapse=250ms answer=200ms", ""}, // without a majority, lapse has no effect
-		{&bullySharedDiskRow, 5, "lock=500ms answer=200ms", "take 800ms or more"},
-		{&raftRow, 3, "election-timeout=soon-later", "is not a range of times"},
-		{&raftRow, 3, "election-timeout=150-300", "did you mean 150ms?"},
-		{&raftRow, 3, "election-timeout=300ms-150ms", "the wrong way round: write 150ms-300ms"},
-		{&raftRow, 3, "election-timeout=150ms-150ms", "leaves nothing to chance"},
-		{&raftRow, 3, "election-timeout=50ms-100ms", "is not longer than the heartbeat of 50ms"},
-		{&raftRow, 3, "heartbeat=200ms", "take some heartbeats, such as 600ms-1.2s"},
-		{&raftRow, 3, "election-timeout=2m-3m", "is too long: the shortest may be up to 1000"},
-		{&raftRow, 3, "election-timeout=51ms-52ms", ""},
-		{&omegaRow, 3, "silence=50ms", "take some heartbeats, such as 250ms"},
-		{&omegaEfficientRow, 3, "silence=2m", "send them less often"},
-		{&omegaEfficientRow, 3, "silence=51ms", ""},
-		{&changRobertsRow, 3, "ids=1,0,1", "nodes 0 and 2 both have the identity 1"},
-		{&changRobertsRow, 3, "ids=0,1", "2 identities for 3 nodes"},
-		{&changRobertsRow, 3, "ids=0,1,x", "is neither increasing, decreasing, random:SEED nor a list"},
-		{&changRobertsRow, 3, "ids=random", "did you mean random:1?"},
-		{&changRobertsRow, 3, "ids=random:x", `"x" is not a seed`},
-		{&itaiRodehRow, 1, "draws=1", ""},
-		{&itaiRodehRow, 2, "draws=1", "draws:"},
-		{&itaiRodehRow, 3, "draws=two", "draws:"},
-		{&itaiRodehRow, 6, "draws=2", ""},
-		{&itaiRodehRow, 100, "draws=2", "draws:"},
-		{&itaiRodehRow, 1000, "draws=n", ""},
+		{&bullyAlgorithm, 5, "answer=0s", "answer: 0s is not from 1ms to 1m0s"},
+		{&bullyMajorityAlgorithm, 5, "lapse=250ms answer=200ms", "take 400ms or more"},
+		// without a majority, lapse has no effect
+		{&bullySecondNetworkAlgorithm, 5, "lapse=250ms answer=200ms", ""},
+		{&bullySharedDiskAlgorithm, 5, "lock=500ms answer=200ms", "take 800ms or more"},
+		{&raftAlgorithm, 3, "election-timeout=soon-later", "is not a range of times"},
+		{&raftAlgorithm, 3, "election-timeout=150-300", "did you mean 150ms?"},
+		{&raftAlgorithm, 3, "election-timeout=300ms-150ms", "the wrong way round: write 150ms-300ms"},
+		{&raftAlgorithm, 3, "election-timeout=150ms-150ms", "leaves nothing to chance"},
+		{&raftAlgorithm, 3, "election-timeout=50ms-100ms", "is not longer than the heartbeat of 50ms"},
+		{&raftAlgorithm, 3, "heartbeat=200ms", "take some heartbeats, such as 600ms-1.2s"},
+		{&raftAlgorithm, 3, "election-timeout=2m-3m", "is too long: the shortest may be up to 1000"},
+		{&raftAlgorithm, 3, "election-timeout=51ms-52ms", ""},
+		{&omegaAlgorithm, 3, "silence=50ms", "take some heartbeats, such as 250ms"},
+		{&omegaEfficientAlgorithm, 3, "silence=2m", "send them less often"},
+		{&omegaEfficientAlgorithm, 3, "silence=51ms", ""},
+		{&changRobertsAlgorithm, 3, "ids=1,0,1", "nodes 0 and 2 both have the identity 1"},
+		{&changRobertsAlgorithm, 3, "ids=0,1", "2 identities for 3 nodes"},
+		{&changRobertsAlgorithm, 3, "ids=0,1,x", "is neither increasing, decreasing, random:SEED nor a list"},
+		{&changRobertsAlgorithm, 3, "ids=random", "did you mean random:1?"},
+		{&changRobertsAlgorithm, 3, "ids=random:x", `"x" is not a seed`},
+		{&itaiRodehAlgorithm, 1, "draws=1", ""},
+		{&itaiRodehAlgorithm, 2, "draws=1", "draws:"},
+		{&itaiRodehAlgorithm, 3, "draws=two", "draws:"},
+		{&itaiRodehAlgorithm, 6, "draws=2", ""},
+		{&itaiRodehAlgorithm, 100, "draws=2", "draws:"},
+		{&itaiRodehAlgorithm, 1000, "draws=n", ""},
 	} {
-		err := test.row.Validate(optionsOf(test.n, test.options))
+		err := test.algorithm.Validate(optionsOf(test.n, test.options))
 		if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s of %d, %s: %v, want %q", test.row.Name, test.n, test.options, err, test.says)
+			t.Errorf("%s of %d, %s: %v, want %q", test.algorithm.Name, test.n, test.options, err, test.says)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package election
 
 import "embed"
 
-// Stories are the schedules in testdata. Each shows one behaviour of a row. They are part of the program, so
-// `simulate --replay` plays them without a clone.
+// Stories are the schedules in testdata. Each shows one behaviour of an algorithm. They are part of the
+// program, so `simulate --replay` plays them without a clone.
 //
 //go:embed testdata/*/*.txt
 var Stories embed.FS

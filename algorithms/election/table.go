@@ -1,37 +1,37 @@
-// Package election holds the algorithms of leader election: a file for each, with its row on top, and the
-// table of them all.
+// Package election holds the algorithms of leader election: a file for each, with its Algorithm on top, and
+// the table of them all.
 //
 // A node that begins an election, or learns that its leader is gone, calls Elect(None). A node becomes
-// leader only by calling Elect(Self). To add an algorithm, write its file and list its row here.
+// leader only by calling Elect(Self). To add an algorithm, write its file and list its algorithm here.
 package election
 
-import "turnstile/nodes/row"
+import "turnstile/nodes/algorithm"
 
-// Table lists the algorithms. Its rows are not to be changed.
-var Table = []*row.Row{
-	&bullyRow,
-	&bullyFourPhaseRow,
-	&bullyFourPhasePrintedRow,
-	&bullyNoTimeoutRow,
-	&fastBullyRow,
-	&bullyMajorityRow,
-	&bullySecondNetworkRow,
-	&bullySharedDiskRow,
-	&ringListRow,
-	&leLannRow,
-	&changRobertsRow,
-	&hirschbergSinclairRow,
-	&franklinRow,
-	&dolevKlaweRodehRow,
-	&itaiRodehRow,
-	&itaiRodehAsyncRow,
-	&changRobertsPrintedRow,
-	&raftRow,
-	&raftForgetfulRow,
-	&omegaRow,
-	&omegaEfficientRow,
-	&invitationRow,
+// Table lists the algorithms. Its algorithms are not to be changed.
+var Table = []*algorithm.Algorithm{
+	&bullyAlgorithm,
+	&bullyFourPhaseAlgorithm,
+	&bullyFourPhasePrintedAlgorithm,
+	&bullyNoTimeoutAlgorithm,
+	&fastBullyAlgorithm,
+	&bullyMajorityAlgorithm,
+	&bullySecondNetworkAlgorithm,
+	&bullySharedDiskAlgorithm,
+	&ringListAlgorithm,
+	&leLannAlgorithm,
+	&changRobertsAlgorithm,
+	&hirschbergSinclairAlgorithm,
+	&franklinAlgorithm,
+	&dolevKlaweRodehAlgorithm,
+	&itaiRodehAlgorithm,
+	&itaiRodehAsyncAlgorithm,
+	&changRobertsPrintedAlgorithm,
+	&raftAlgorithm,
+	&raftForgetfulAlgorithm,
+	&omegaAlgorithm,
+	&omegaEfficientAlgorithm,
+	&invitationAlgorithm,
 }
 
-// Find returns the row of the algorithm that has the name, or has it as an alias.
-func Find(name string) (*row.Row, error) { return row.Find("scheme", Table, name) }
+// Find returns the algorithm that has the name, or has it as an alias.
+func Find(name string) (*algorithm.Algorithm, error) { return algorithm.Find("scheme", Table, name) }

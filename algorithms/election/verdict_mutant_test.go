@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // verdict runs the scenario and returns what the checks say, and how many messages were sent.
@@ -19,13 +19,14 @@ func (s scenario) verdict(t testing.TB) (check.Verdict, int) {
 	stack := s.stack(t)
 	network := s.network
 	if network == nil {
-		network = rowtest.NetworkOf(hop.String())
+		network = algotest.NetworkOf(hop.String())
 	}
 	setting := check.SettingOf(stack)
 	setting.Delay, setting.Bounded = network.Bound()
 	setting.Even = network.Constant()
-	scene := &chaos.Scene{Spec: s.row, Config: stack.Instances()[0].Config, Stack: stack, Measured: s.duration}
-	setting.Promise = check.PromiseOf(s.row, s.config, network.Longest())
+	scene := &chaos.Scene{Spec: s.algorithm, Config: stack.Instances()[0].Config, Stack: stack,
+		Measured: s.duration}
+	setting.Promise = check.PromiseOf(s.algorithm, s.config, network.Longest())
 	if len(s.faults) > 0 {
 		resolved, err := chaos.Resolve(s.faults, scene, 1)
 		if err != nil {
@@ -92,46 +93,46 @@ func (o *efficientBeats) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	}
 }
 
-// A judgedMutant is a row with one rule changed. The verdict of a simulated run finds it violated.
+// A judgedMutant is an algorithm with one rule changed. The verdict of a simulated run finds it violated.
 type judgedMutant struct {
-	rule   string
-	row    *row.Row // that is changed
-	mutant *row.Row
-	in     scenario // where it shows
-	says   string   // text of the finding
-	check  string
-	below  bool // it sends fewer messages than are published as the most
+	rule      string
+	algorithm *algorithm.Algorithm // that is changed
+	mutant    *algorithm.Algorithm
+	in        scenario // where it shows
+	says      string   // text of the finding
+	check     string
+	below     bool // it sends fewer messages than are published as the most
 }
 
 func judgedMutants(t testing.TB) []judgedMutant {
 	ring := scenario{config: nodes.Config{N: 16}.With(idsOption.Name, "random:1"), duration: time.Second}
 	healed := scenario{config: nodes.Config{N: 5}, faults: faults(t, "cut: 0-1/2-4, at: 2s, for: 2s")}
-	late := scenario{config: nodes.Config{N: 4}, network: rowtest.NetworkOf("uniform:0s,600ms"),
+	late := scenario{config: nodes.Config{N: 4}, network: algotest.NetworkOf("uniform:0s,600ms"),
 		duration: time.Minute}
-	impatient := func(row *row.Row, make func(c nodes.Config) nodes.Machine) *row.Row {
-		changed := *row
+	impatient := func(algo *algorithm.Algorithm, make func(c nodes.Config) nodes.Machine) *algorithm.Algorithm {
+		changed := *algo
 		changed.New = make
 		return &changed
 	}
 	return []judgedMutant{
-		{"a reply is sent twice", &hirschbergSinclairRow, rowtest.Rebuilt(&hirschbergSinclairRow,
+		{"a reply is sent twice", &hirschbergSinclairAlgorithm, algotest.Rebuilt(&hirschbergSinclairAlgorithm,
 			func(m hirschbergSinclair) nodes.Machine { return &sinclairTwice{m} }), ring,
 			"but this order of identities takes", "cost", true},
-		{"the last candidate goes round once more", &franklinRow, rowtest.Rebuilt(&franklinRow,
+		{"the last candidate goes round once more", &franklinAlgorithm, algotest.Rebuilt(&franklinAlgorithm,
 			func(m franklin) nodes.Machine { return &franklinSure{franklin: m} }), ring,
 			"but this order of identities takes", "cost", true},
-		{"the last round is a whole one", &dolevKlaweRodehRow, rowtest.Rebuilt(&dolevKlaweRodehRow,
+		{"the last round is a whole one", &dolevKlaweRodehAlgorithm, algotest.Rebuilt(&dolevKlaweRodehAlgorithm,
 			func(m dolevKlaweRodeh) nodes.Machine { return &dolevWhole{m} }), ring,
 			"but this order of identities takes", "cost", true},
-		{"heartbeats go on after giving way", &omegaEfficientRow, rowtest.Rebuilt(&omegaEfficientRow,
+		{"heartbeats go on after giving way", &omegaEfficientAlgorithm, algotest.Rebuilt(&omegaEfficientAlgorithm,
 			func(m omegaEfficient) nodes.Machine { return &efficientBeats{m} }), healed,
 			"sent by others than the leader while all agreed on it", "senders", false},
-		{"patience never grows", &omegaRow, impatient(&omegaRow, func(c nodes.Config) nodes.Machine {
+		{"patience never grows", &omegaAlgorithm, impatient(&omegaAlgorithm, func(c nodes.Config) nodes.Machine {
 			o := &omega{patience: patienceOf(c), leader: nodes.None}
 			o.grow = 0
 			return o
 		}), late, "without faults; if no message takes longer", "stability", false},
-		{"patience never grows", &omegaEfficientRow, impatient(&omegaEfficientRow,
+		{"patience never grows", &omegaEfficientAlgorithm, impatient(&omegaEfficientAlgorithm,
 			func(c nodes.Config) nodes.Machine {
 				o := &omegaEfficient{patience: patienceOf(c), leader: nodes.None}
 				o.grow = 0
@@ -140,15 +141,15 @@ func judgedMutants(t testing.TB) []judgedMutant {
 	}
 }
 
-// The verdict of a run checks what a row promises of its messages and of how long its leaders stay: it finds
-// each of the judgedMutants violated, and the sound row, in the same scenario, valid.
+// The verdict of a run checks what an algorithm promises of its messages and of how long its leaders stay: it
+// finds each of the judgedMutants violated, and the sound algorithm, in the same scenario, valid.
 func TestMutantsAreFoundByTheVerdict(t *testing.T) {
 	for _, m := range judgedMutants(t) {
-		t.Run(m.row.Name+"/"+m.rule, func(t *testing.T) {
-			finding := func(row *row.Row) (check.Finding, int) {
-				m.in.row = row
+		t.Run(m.algorithm.Name+"/"+m.rule, func(t *testing.T) {
+			finding := func(algo *algorithm.Algorithm) (check.Finding, int) {
+				m.in.algorithm = algo
 				v, sent := m.in.verdict(t)
-				if row == m.mutant && v.Outcome != check.Violated {
+				if algo == m.mutant && v.Outcome != check.Violated {
 					t.Errorf("the verdict is %v: %s", v.Outcome, v.Reason)
 				}
 				for _, f := range v.Findings {
@@ -161,10 +162,10 @@ func TestMutantsAreFoundByTheVerdict(t *testing.T) {
 			}
 			if f, sent := finding(m.mutant); f.Outcome != check.Violated || !strings.Contains(f.Says, m.says) {
 				t.Errorf("it survives: %v: %s", f.Outcome, f.Says)
-			} else if m.below && sent > m.row.Elector.Costs(m.in.config).Most {
+			} else if m.below && sent > m.algorithm.Elector.Costs(m.in.config).Most {
 				t.Errorf("%d messages are more than are published anyway", sent)
 			}
-			if f, _ := finding(m.row); f.Outcome != check.Valid || f.NotJudged {
+			if f, _ := finding(m.algorithm); f.Outcome != check.Valid || f.NotJudged {
 				t.Errorf("the row itself: %v: %s", f.Outcome, f.Says)
 			}
 		})

@@ -8,15 +8,15 @@ import (
 
 	"turnstile/algorithms/quorum"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var agrawalRow = row.Row{
+var agrawalAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "agrawal-el-abbadi",
 		New:      func(c nodes.Config) nodes.Machine { return newAgrawal(c) },
 		Timers:   []nodes.TimerName{{Kind: waiting.Kind, Name: "retry"}},
-		Messages: append(slices.Clone(maekawaRow.Messages), nodes.MessageKind{Zero: arbiterVote{}}),
+		Messages: append(slices.Clone(maekawaAlgorithm.Messages), nodes.MessageKind{Zero: arbiterVote{}}),
 		Options:  []nodes.Option{retryOfVotes},
 		Detects:  "heartbeat",
 		// A suspected node loses the votes that it has, so it must be down: otherwise two may be inside. Fence
@@ -42,29 +42,29 @@ var agrawalRow = row.Row{
 		"exclusion, ACM TOCS 9(1), 1991; votes as Sanders, ACM TOCS 5(3), 1987",
 	Summary: "A node asks a path of a tree, from the root to a leaf, for their votes; a suspected node " +
 		"is replaced by paths from both children, and loses the votes that it has.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			least, most := remoteMembers(c.N)
 			// For each member: REQUEST, LOCKED and RELEASE; at most one FAILED or INQUIRE, when the request
 			// arrives; at most one RELINQUISH for an INQUIRE, and the LOCKED that follows it. Messages sent
 			// again, and their answers, do not count.
-			alone, contended := row.Between(3*least, 3*most), row.Between(3*least, 6*most)
-			return row.Cost{
+			alone, contended := algorithm.Between(3*least, 3*most), algorithm.Between(3*least, 6*most)
+			return algorithm.Cost{
 				Formula:    "3(K-1) to 6(K-1)",
 				Sequential: alone,
 				One:        alone,
 				Saturated:  contended,
 				Any:        contended,
-				Delay:      row.Between(1, 2), // as in maekawa
+				Delay:      algorithm.Between(1, 2), // as in maekawa
 			}
 		},
-		Symbols: []row.Symbol{{Name: "K", Says: "nodes on the longest path from the root to a leaf",
+		Symbols: []algorithm.Symbol{{Name: "K", Says: "nodes on the longest path from the root to a leaf",
 			Value: func(c nodes.Config) int { return bits.Len(uint(c.N)) }}},
 		// A node that waits long asks again and is answered again: so these are bounds.
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			eachMember("request"), eachMember("release"), eachMember("locked"),
 			counts("locked <= request + relinquish"),
-			maekawaRow.Mutex.Identities[3],
+			maekawaAlgorithm.Mutex.Identities[3],
 		},
 	},
 	Faults: slices.Concat(
@@ -82,11 +82,12 @@ var agrawalRow = row.Row{
 		under(recovers|starves|blocks|breaks, "a vote that was forgotten is lent again (X); "+
 			"requests with clocks that were used before are taken for copies (P, B)", "amnesia", "empty-restarts"),
 	),
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: paper + ": 3 log2(N+1), 3 fewer as a node is on its own path",
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: paper + ": 3 log2(N+1), 3 fewer as a node is on its own path",
 			Load: "sequential", Sizes: []int{3, 7, 15, 31},
 			Value: formula(func(n float64) float64 { return 3*math.Log2(n+1) - 3 })},
-		{Figure: row.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: []int{7},
+		{Figure: algorithm.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential",
+			Sizes: []int{7},
 			Value: exactly(2)},
 	},
 }
@@ -97,10 +98,10 @@ var retryOfVotes = retryFor("2N(2T+hold)",
 	func(c nodes.Config, d nodes.Delays) time.Duration { return 2 * queued(c, d) })
 
 // eachMember is the identity of a kind of message that each member of a quorum sends or gets in each entry.
-func eachMember(kind string) row.Identity {
-	return row.Identity{
+func eachMember(kind string) algorithm.Identity {
+	return algorithm.Identity{
 		Says: kind + " >= (k-1) entries, with k nodes on the shortest path",
-		Holds: func(c nodes.Config, t row.Tally) bool {
+		Holds: func(c nodes.Config, t algorithm.Tally) bool {
 			least, _ := remoteMembers(c.N)
 			return float64(t.Sent[kind]) >= least*float64(t.Entries)
 		},

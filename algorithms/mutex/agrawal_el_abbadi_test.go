@@ -9,17 +9,17 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/replay/story"
-	"turnstile/nodes/row"
 )
 
 func agrawalMutants() []mutant {
-	change := mutantsOf[agrawal](&agrawalRow, nodes.Config{N: 3})
+	change := mutantsOf[agrawal](&agrawalAlgorithm, nodes.Config{N: 3})
 	crashed := func(m mutant) mutant {
 		m.crashes, m.spec.Live = true, m.spec.Live&^nodes.NoCrash // one of three leaves a quorum
 		return m
@@ -114,7 +114,7 @@ func (m *agrawalBlank) Recover(env *nodes.Env, _ nodes.Message) {
 
 // Crashes of fewer nodes than a path has members do not stop the algorithm, whenever they happen.
 func TestTreeGoesOnWithoutSome(t *testing.T) {
-	spec := agrawalRow
+	spec := agrawalAlgorithm
 	spec.Live &^= nodes.NoCrash // so that a stall is a failure
 	for n := 3; n <= 9; n++ {
 		for seed := range soak.Pick(uint64(2*n), uint64(6*n), uint64(60*n)) {
@@ -128,8 +128,8 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 						Schedule: chaos.Schedule{When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}}})
 				}
 			}
-			rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
-			if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
+			algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), faults...)
+			if v := judge(t, o, algorithm.Unbounded(0)); v.Outcome != check.Valid {
 				t.Fatalf("%d nodes, seed %d: %v: %s", n, seed, v.Outcome, v.Reason)
 			}
 		}
@@ -147,8 +147,8 @@ func TestReplacementsAreAskedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := rowtest.Rebuilt(&agrawalRow, wrap)
-		r, err := g.Play(row)
+		algo := algotest.Rebuilt(&agrawalAlgorithm, wrap)
+		r, err := g.Play(algo)
 		if rests := err == nil && r.Violation == nil; rests != (rule == "") {
 			t.Errorf("%q: %v", rule, err)
 		}
@@ -157,13 +157,14 @@ func TestReplacementsAreAskedAgain(t *testing.T) {
 
 // A vote that was lent before a crash is not lent again after it, and would be if it were not saved.
 func TestVotesAreSaved(t *testing.T) {
-	o := explore.Options{Spec: &agrawalRow, Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1, Restarts: true,
-		States: soak.Pick[uint64](2000, 20_000, 2_000_000)}
+	o := explore.Options{Spec: &agrawalAlgorithm, Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1,
+		Restarts: true,
+		States:   soak.Pick[uint64](2000, 20_000, 2_000_000)}
 	x, err := explore.Run(o)
 	if err != nil || x.Violation != nil {
 		t.Errorf("%v, %+v", err, x)
 	}
-	blank := rowtest.Rebuilt(&agrawalRow, func(m agrawal) nodes.Machine { return &agrawalBlank{m} })
+	blank := algotest.Rebuilt(&agrawalAlgorithm, func(m agrawal) nodes.Machine { return &agrawalBlank{m} })
 	o.Spec, o.States = blank, 1_000_000
 	if x, err = explore.Run(o); err != nil || x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 		t.Errorf("nothing is saved: %v, %+v", err, x)

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var backoffRow = row.Row{
+var backoffAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "backoff",
 		New: func(c nodes.Config) nodes.Machine {
@@ -27,28 +27,28 @@ var backoffRow = row.Row{
 		"and Henrio name as an example",
 	Summary: "A node tells every peer that it tries and enters when all have said that they do not; if two " +
 		"try at once both give up, and each tries again after a random time that doubles with every failure.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			// An attempt costs 2(N-1) messages, and under contention an entry may take any number of attempts.
 			least := float64(2 * (c.N - 1))
-			cost := always("2(N-1), unbounded if others try", row.Exactly(least), row.Unbounded(0))
-			cost.Saturated, cost.Any = row.Unbounded(least), row.Unbounded(least)
+			cost := always("2(N-1), unbounded if others try", algorithm.Exactly(least), algorithm.Unbounded(0))
+			cost.Saturated, cost.Any = algorithm.Unbounded(least), algorithm.Unbounded(least)
 			return cost
 		},
 		// A node that has just left tries again at once, while others still wait out their longer times.
 		Chance: true,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("attempt >= (N-1) entries", peers),
 			counts("clear + jam = attempt"),
 			counts("clear >= (N-1) entries", peers),
 		},
 	},
-	Published: slices.Concat([]row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "derived: 2(N-1), if nobody else tries", Load: "sequential",
+	Published: slices.Concat([]algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "derived: 2(N-1), if nobody else tries", Load: "sequential",
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
-		{Figure: row.PublishesPerEntry, Source: "derived: one on the shared medium, N-1 answers",
+		{Figure: algorithm.PublishesPerEntry, Source: "derived: one on the shared medium, N-1 answers",
 			Load: "sequential", Multicast: true, Value: formula(func(n float64) float64 { return n })},
-		{Figure: row.ClientDelayHops, Source: "derived: one hop of an attempt, and one of its answers",
+		{Figure: algorithm.ClientDelayHops, Source: "derived: one hop of an attempt, and one of its answers",
 			Load: "sequential", Sizes: nine, Value: exactly(2)},
 	}),
 	Faults: beside(slices.Concat(
@@ -72,7 +72,7 @@ var backoffRow = row.Row{
 var slotOption = nodes.Option{Name: "slot", Default: "2ms",
 	Usage: "longest wait after the first failed attempt; it doubles after each further one",
 	Check: func(_ nodes.Config, value string) error {
-		return row.CheckTime(value, time.Microsecond, time.Minute, "2ms")
+		return algorithm.CheckTime(value, time.Microsecond, time.Minute, "2ms")
 	},
 	Shows: []nodes.Shown{{Value: "20ms", Than: "2ms", Figure: "messages per entry", Least: 0.1, Most: 0.8}},
 	// The slot has to be longer than the time in which two attempts may collide, as in Ethernet.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
@@ -13,7 +13,7 @@ import (
 )
 
 func backoffMutants() []mutant {
-	change := mutantsOf[backoff](&backoffRow, nodes.Config{N: 3})
+	change := mutantsOf[backoff](&backoffAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("a node that tries answers that it does not", "exclusion",
 			func(b backoff) nodes.Machine { return &backoffDeaf{b} }),
@@ -121,10 +121,11 @@ func TestBackoffLetsOneCaptureTheMedium(t *testing.T) {
 	const n, entries = 5, 300
 	most := 0
 	for seed := range uint64(5) {
-		o := sim.Options{Stack: rowtest.StackOf(&backoffRow, nodes.Config{N: n}), Seed: seed, Entries: entries,
+		o := sim.Options{Stack: algotest.StackOf(&backoffAlgorithm, nodes.Config{N: n}), Seed: seed,
+			Entries:  entries,
 			Workload: workload.Workload{Load: workload.Saturated}, Latency: time.Millisecond}
 		var entered [n]int
-		for _, e := range rowtest.History(t, o).Events {
+		for _, e := range algotest.History(t, o).Events {
 			if e.Kind == history.Entered {
 				entered[e.Node]++
 				most = max(most, entered[e.Node])
@@ -139,10 +140,10 @@ func TestBackoffLetsOneCaptureTheMedium(t *testing.T) {
 // An attempt names the incarnation of its node: with numbers alone, a CLEAR for an attempt of the life before
 // would count, and two would be inside. This takes a crash within a node's first attempt, and reordering.
 func TestBackoffNamesTheLife(t *testing.T) {
-	lifeless := rowtest.Rebuilt(&backoffRow, func(b backoff) nodes.Machine { return &backoffLifeless{b} })
-	o := rowtest.Hostile(lifeless)[0]
+	lifeless := algotest.Rebuilt(&backoffAlgorithm, func(b backoff) nodes.Machine { return &backoffLifeless{b} })
+	o := algotest.Hostile(lifeless)[0]
 	o.States = 60_000
-	if v := rowtest.Explore(t, o).Violation; v == nil || v.Check != replay.CheckExclusion {
+	if v := algotest.Explore(t, o).Violation; v == nil || v.Check != replay.CheckExclusion {
 		t.Errorf("it breaks %+v, want %s", v, replay.CheckExclusion)
 	}
 }

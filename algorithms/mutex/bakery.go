@@ -6,10 +6,10 @@ import (
 
 	"turnstile/algorithms/register"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var bakeryRow = row.Row{
+var bakeryAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "bakery",
 		New: func(c nodes.Config) nodes.Machine {
@@ -33,29 +33,33 @@ var bakeryRow = row.Row{
 		"messages as by Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002",
 	Summary: "A node reads the numbers of all and takes a higher one; it waits until nobody is taking one, " +
 		"and then until nobody has a lower one.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Cost: bakeryCost,
 		// A peer that begins to take a number once a node has its own takes a higher one. So each peer enters
 		// at most once before the node, with a number that it had by then, or was about to take.
 		Bypass: ofStamps,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			unranked(readsOfAll(3), readsOfAll(2)),
 			counts("value = read"),
 			counts("merged = gather"),
 		},
 	},
-	Published: append([]row.Claim{
-		{Figure: row.PublishesPerEntry, Source: "Jones: a broadcast reads all", Load: "sequential",
+	Published: append([]algorithm.Claim{
+		{Figure: algorithm.PublishesPerEntry, Source: "Jones: a broadcast reads all", Load: "sequential",
 			Multicast: true, Value: formula(func(n float64) float64 { return 3 + 3*(n-1) })},
-		{Figure: row.ClientDelayHops, Source: "three reads of all, one after the other", Load: "sequential",
+		{Figure: algorithm.ClientDelayHops, Source: "three reads of all, one after the other", Load: "sequential",
 			Sizes: nine, Value: exactly(6)},
-		{Figure: row.ClientDelayHops, Source: "3(N-1) reads, one after the other", Load: "sequential",
+		{Figure: algorithm.ClientDelayHops, Source: "3(N-1) reads, one after the other", Load: "sequential",
 			Sizes: nine, Options: map[string]string{readsOption.Name: oneByOne},
 			Value: formula(func(n float64) float64 { return 6 * (n - 1) })},
-		{Figure: row.ClientDelayHops, Source: "Jones: three reads along a tree, 2 for each of its levels",
+		{Figure: algorithm.ClientDelayHops, Source: "Jones: three reads along a tree, 2 for each of its levels",
 			Load: "sequential", Sizes: nine, Options: map[string]string{readsOption.Name: byTree},
-			Value: func(c nodes.Config) row.Range { return row.Exactly(float64(6 * depth(binaryTree, c.N))) }},
-		{Figure: row.MessagesPerEntry, Source: "with other priorities, two reads of each peer", Load: "sequential",
+			Value: func(c nodes.Config) algorithm.Range {
+				return algorithm.Exactly(float64(6 * depth(binaryTree,
+					c.N)))
+			}},
+		{Figure: algorithm.MessagesPerEntry, Source: "with other priorities, two reads of each peer",
+			Load:    "sequential",
 			Options: map[string]string{priorityOption.Name: priorityOption.Values[byFewest]},
 			Value:   formula(func(n float64) float64 { return 4 * (n - 1) })},
 	}, threeReads(together, oneByOne, byTree, byLine)...),

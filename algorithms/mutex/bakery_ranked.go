@@ -7,7 +7,7 @@ import (
 
 	"turnstile/algorithms/register"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // bakeryPriority is the option --priority of the bakery.
@@ -27,7 +27,7 @@ var bakeryPriority = nodes.Option{
 }
 
 // bakeryCost is the cost of an entry. With a priority other than stamps a node reads all twice.
-func bakeryCost(c nodes.Config) row.Cost {
+func bakeryCost(c nodes.Config) algorithm.Cost {
 	switch {
 	case priorityOf(c) != byStamp:
 		return rereading("4(N-1), plus 2 for each repeated read", 4*peers(c))

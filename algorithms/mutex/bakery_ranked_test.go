@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"turnstile/algorithms/register"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -15,8 +15,8 @@ import (
 const printedBakery = "who finds nobody before it enters"
 
 func bakeryRankedMutants() []mutant {
-	change := mutantsOf[bakeryRanked](&bakeryRow, nodes.Config{N: 3})
-	numbers := mutantsOf[bakery](&bakeryRow, nodes.Config{N: 3})
+	change := mutantsOf[bakeryRanked](&bakeryAlgorithm, nodes.Config{N: 3})
+	numbers := mutantsOf[bakery](&bakeryAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		numbers("all take the same number, so that the lowest ID comes first", "exclusion",
 			func(b bakery) nodes.Machine { return &bakeryByID{b} }),
@@ -82,11 +82,11 @@ func TestPrintedPrioritiesOfBakeryLetTwoIn(t *testing.T) {
 				continue
 			}
 			c := nodes.Config{N: 2}.With(priorityOption.Name, value)
-			x := rowtest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 2})
+			x := algotest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 2})
 			if x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 				t.Errorf("%s: %+v", value, x.Violation)
 			}
-			sound := rowtest.Explore(t, explore.Options{Spec: &bakeryRow, Config: c, Entries: 2})
+			sound := algotest.Explore(t, explore.Options{Spec: &bakeryAlgorithm, Config: c, Entries: 2})
 			if sound.Violation != nil || !sound.Exhausted || !sound.Progress {
 				t.Errorf("%s, mended: %+v", value, sound)
 			}
@@ -98,7 +98,7 @@ func TestPrintedPrioritiesOfBakeryLetTwoIn(t *testing.T) {
 func TestBakeryKnowsWhoLeftLongestAgo(t *testing.T) {
 	last, left := uint64(0), 0
 	c := nodes.Config{N: 4}.With(priorityOption.Name, priorityOption.Values[byLongestAgo])
-	o := watchedOptions(&bakeryRow, c, 1, func(m nodes.Machine, received nodes.Message, handle func()) {
+	o := watchedOptions(&bakeryAlgorithm, c, 1, func(m nodes.Machine, received nodes.Message, handle func()) {
 		b := m.(*bakeryRanked)
 		was := b.step
 		handle()

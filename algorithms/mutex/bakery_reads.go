@@ -7,7 +7,7 @@ import (
 
 	"turnstile/algorithms/register"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // How the nodes of the bakery read the variables of their peers.
@@ -21,9 +21,9 @@ import (
 
 // rereading is the cost of an algorithm that reads a variable again and again until it may go on. alone is
 // the cost of a single request without others.
-func rereading(formula string, alone int) row.Cost {
-	cost := always(formula, row.Exactly(float64(alone)), row.Unbounded(2))
-	cost.Saturated = row.Unbounded(float64(alone))
+func rereading(formula string, alone int) algorithm.Cost {
+	cost := always(formula, algorithm.Exactly(float64(alone)), algorithm.Unbounded(2))
+	cost.Saturated = algorithm.Unbounded(float64(alone))
 	cost.Any = cost.Saturated
 	return cost
 }
@@ -41,7 +41,7 @@ var (
 	rereadOption = nodes.Option{Name: "reread", Default: "5ms",
 		Usage: "how long a node waits before it reads again what keeps it waiting",
 		Check: func(_ nodes.Config, value string) error {
-			return row.CheckTime(value, time.Microsecond, time.Hour, "5ms")
+			return algorithm.CheckTime(value, time.Microsecond, time.Hour, "5ms")
 		},
 		Shows: []nodes.Shown{{Value: "20ms", Than: "5ms", Figure: "messages per entry", Least: 0.1, Most: 0.7,
 			Hold: 50 * time.Millisecond}}}
@@ -55,10 +55,11 @@ const (
 )
 
 // threeReads returns claims on the cost of single requests, which is the same however variables are read.
-func threeReads(reads ...string) (claims []row.Claim) {
+func threeReads(reads ...string) (claims []algorithm.Claim) {
 	for _, value := range reads {
-		claims = append(claims, row.Claim{Figure: row.MessagesPerEntry, Source: "Jones: three reads of each peer",
-			Load: "sequential", Options: map[string]string{readsOption.Name: value},
+		claims = append(claims, algorithm.Claim{Figure: algorithm.MessagesPerEntry,
+			Source: "Jones: three reads of each peer",
+			Load:   "sequential", Options: map[string]string{readsOption.Name: value},
 			Value: formula(func(n float64) float64 { return 6 * (n - 1) })})
 	}
 	return claims
@@ -66,7 +67,7 @@ func threeReads(reads ...string) (claims []row.Claim) {
 
 // readsOfAll is the identity of an algorithm that reads at least so many variables of each peer for an
 // entry.
-func readsOfAll(variables int) row.Identity {
+func readsOfAll(variables int) algorithm.Identity {
 	return counts(fmt.Sprintf("read + gather >= (%d(N-1)) entries", variables),
 		func(c nodes.Config) int { return variables * peers(c) })
 }

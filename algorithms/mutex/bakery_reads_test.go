@@ -11,7 +11,7 @@ import (
 
 func bakeryReadsMutants() []mutant {
 	along := func(reads string) func(string, string, func(bakery) nodes.Machine) mutant {
-		return mutantsOf[bakery](&bakeryRow, nodes.Config{N: 4}.With(readsOption.Name, reads))
+		return mutantsOf[bakery](&bakeryAlgorithm, nodes.Config{N: 4}.With(readsOption.Name, reads))
 	}
 	tree, line := along(byTree), along(byLine)
 	return []mutant{
@@ -78,7 +78,7 @@ func TestReadersGetMergedAnswers(t *testing.T) {
 	for reads, children := range map[string]int{byTree: 2, byLine: 1} {
 		got, entries := 0, 0
 		c := nodes.Config{N: n}.With(readsOption.Name, reads)
-		o := watchedOptions(&bakeryRow, c, 1, func(m nodes.Machine, received nodes.Message, handle func()) {
+		o := watchedOptions(&bakeryAlgorithm, c, 1, func(m nodes.Machine, received nodes.Message, handle func()) {
 			b := m.(*bakery)
 			before := b.step
 			if v, ok := received.(register.Merged); ok && below(b.tree(), n, v.Root, v.Root) != nil {

@@ -4,16 +4,16 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 func bakerySkippingMutants() []mutant {
 	c := nodes.Config{N: 3}.With("give-up", "2").With("retry", "20ms")
-	change := mutantsOf[bakery](&bakeryRow, c)
+	change := mutantsOf[bakery](&bakeryAlgorithm, c)
 	return []mutant{
 		change("nobody is given up, however silent", "progress",
 			func(b bakery) nodes.Machine { b.giveUp = 0; return &b }).crashed(),
@@ -55,17 +55,17 @@ func (b *bakeryDeaf) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 // take any time.
 func TestDeadOwnersAreSkipped(t *testing.T) {
 	c := nodes.Config{N: 2}.With("give-up", "1").With("retry", "5ms")
-	deaf := rowtest.Rebuilt(&bakeryRow, func(b bakery) nodes.Machine { return &bakeryDeaf{b} })
+	deaf := algotest.Rebuilt(&bakeryAlgorithm, func(b bakery) nodes.Machine { return &bakeryDeaf{b} })
 	within := explore.Options{Config: c, Entries: 2, Crashes: 1, Restarts: true,
 		Timing: &replay.Timing{Tick: time.Millisecond,
 			Latency: replay.Latency{Least: time.Millisecond, Most: 2 * time.Millisecond}}}
 	for _, test := range []struct {
-		row   *row.Row
-		fails string
-	}{{&bakeryRow, ""}, {deaf, replay.CheckExclusion}} {
+		algorithm *algorithm.Algorithm
+		fails     string
+	}{{&bakeryAlgorithm, ""}, {deaf, replay.CheckExclusion}} {
 		o := within
-		o.Spec = test.row
-		x := rowtest.Explore(t, o)
+		o.Spec = test.algorithm
+		x := algotest.Explore(t, o)
 		switch {
 		case test.fails == "" && (x.Violation != nil || !x.Exhausted || !x.Progress):
 			t.Errorf("%+v", x)
@@ -73,7 +73,7 @@ func TestDeadOwnersAreSkipped(t *testing.T) {
 			t.Errorf("deaf: %+v", x.Violation)
 		}
 	}
-	x := rowtest.Explore(t, explore.Options{Spec: &bakeryRow, Config: c, Entries: 1, States: 20_000})
+	x := algotest.Explore(t, explore.Options{Spec: &bakeryAlgorithm, Config: c, Entries: 1, States: 20_000})
 	if first := x.FirstOutside; x.Violation != nil || first == nil || first.Check != replay.CheckExclusion ||
 		first.OutsideModel != nodes.Timing {
 		t.Errorf("without bounds: %+v, %+v", x.Violation, first)
@@ -85,7 +85,7 @@ func TestModelOfBakery(t *testing.T) {
 	for value, want := range map[string][2]nodes.Assumption{"never": {0, nodes.NoLoss | nodes.NoCrash},
 		"5": {nodes.NoLoss | nodes.Timing, nodes.NoLoss | nodes.Timing}} {
 		c := nodes.Config{N: 3}.With("give-up", value)
-		if safe, live := bakeryRow.SafeIn(c), bakeryRow.LiveIn(c); safe != want[0] || live != want[1] {
+		if safe, live := bakeryAlgorithm.SafeIn(c), bakeryAlgorithm.LiveIn(c); safe != want[0] || live != want[1] {
 			t.Errorf("--give-up %s: it rests on %v, and its progress on %v", value, safe, live)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func bakeryMutants() []mutant {
-	change := mutantsOf[bakery](&bakeryRow, nodes.Config{N: 3})
+	change := mutantsOf[bakery](&bakeryAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("a raised hand is not waited for", "exclusion",
 			func(b bakery) nodes.Machine { return &bakeryHandless{b} }),
@@ -116,7 +116,7 @@ func (b *bakeryUnfair) Timeout(env *nodes.Env, t nodes.Timer) {
 // "The user with the lowest numbered slip wins": a node that is let in has the lowest number of all.
 func TestBakeryServesTheLowestNumber(t *testing.T) {
 	all, fault, entries := map[nodes.Machine]nodes.ID{}, "", 0
-	err := runWatched(t, &bakeryRow, 5, 1, func(m nodes.Machine, _ nodes.Message, handle func()) {
+	err := runWatched(t, &bakeryAlgorithm, 5, 1, func(m nodes.Machine, _ nodes.Message, handle func()) {
 		b := m.(*bakery)
 		if _, known := all[m]; !known {
 			all[m] = nodes.ID(len(all))
@@ -144,7 +144,7 @@ func TestBakeryServesTheLowestNumber(t *testing.T) {
 func TestBakeryNumbersBeginAgain(t *testing.T) {
 	taken := map[uint64]int{}
 	four := nodes.Config{N: 4}
-	o := watchedOptions(&bakeryRow, four, 1, func(m nodes.Machine, _ nodes.Message, handle func()) {
+	o := watchedOptions(&bakeryAlgorithm, four, 1, func(m nodes.Machine, _ nodes.Message, handle func()) {
 		b := m.(*bakery)
 		before := b.own.Get(bakeryNumber)
 		if handle(); before == 0 && b.own.Get(bakeryNumber) != 0 {

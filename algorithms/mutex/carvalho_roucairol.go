@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var carvalhoRoucairolRow = row.Row{
+var carvalhoRoucairolAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "carvalho-roucairol",
 		New:      func(c nodes.Config) nodes.Machine { return &carvalhoRoucairol{seen: make([]uint64, c.N)} },
@@ -19,23 +19,24 @@ var carvalhoRoucairolRow = row.Row{
 	Source: "Carvalho and Roucairol, On mutual exclusion in computer networks, CACM 26(2), 1983",
 	Summary: "As ricart-agrawala, but a permission is kept until its giver asks in turn: a node asks only " +
 		"peers whose permission it lacks.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Cost:       keptPermissions,
-		Exact:      func(c nodes.Config, alone bool) row.EntryCost { return lacking(c, alone, nobodyHolds) },
-		Identities: []row.Identity{counts("reply = request"), counts("request <= (N-1) entries", peers)},
+		Exact:      func(c nodes.Config, alone bool) algorithm.EntryCost { return lacking(c, alone, nobodyHolds) },
+		Identities: []algorithm.Identity{counts("reply = request"), counts("request <= (N-1) entries", peers)},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: paper + ": none for a node that comes back; the first of 1,000 " +
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: paper +
+			": none for a node that comes back; the first of 1,000 " +
 			"takes 2(N-1)",
 			Load: "one", Value: formula(func(n float64) float64 { return 2 * (n - 1) / 1000 })},
-		{Figure: row.MessagesPerEntry, Source: "derived: of two nodes, the last to enter has the permission",
+		{Figure: algorithm.MessagesPerEntry, Source: "derived: of two nodes, the last to enter has the permission",
 			Load:  "sequential",
-			Value: formula(func(n float64) float64 { return n - 1 }), Within: row.Mean},
+			Value: formula(func(n float64) float64 { return n - 1 }), Within: algorithm.Mean},
 		// With a short hold a node would enter again, without messages, until the requests of the others arrive.
-		{Figure: row.MessagesPerEntry, Source: paper + ": 2(N-1) at most", Hold: 2 * row.Hop,
-			Value: formula(func(n float64) float64 { return 2 * (n - 1) }), Within: row.Steady},
-		{Figure: row.SynchronizationDelayHops, Source: "derived: the reply of the node that leaves",
-			Hold:  2 * row.Hop,
+		{Figure: algorithm.MessagesPerEntry, Source: paper + ": 2(N-1) at most", Hold: 2 * algorithm.Hop,
+			Value: formula(func(n float64) float64 { return 2 * (n - 1) }), Within: algorithm.Steady},
+		{Figure: algorithm.SynchronizationDelayHops, Source: "derived: the reply of the node that leaves",
+			Hold:  2 * algorithm.Hop,
 			Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
@@ -57,8 +58,8 @@ const keptOn = "the receiver of a lost message waits for ever; a node with all p
 	"peer asks for one (P), and then all wait (B)"
 
 // keptPermissions is the cost of an algorithm whose nodes keep permissions.
-func keptPermissions(c nodes.Config) row.Cost {
-	return always("0 to 2(N-1)", row.Between(0, float64(2*(c.N-1))), row.Between(0, 1))
+func keptPermissions(c nodes.Config) algorithm.Cost {
+	return always("0 to 2(N-1)", algorithm.Between(0, float64(2*(c.N-1))), algorithm.Between(0, 1))
 }
 
 // nobodyHolds: at first all nodes lack all permissions.
@@ -66,7 +67,7 @@ func nobodyHolds(_, _ nodes.ID) bool { return true }
 
 // lacking is the cost of one request after another: a request and a reply of each peer whose permission the
 // entrant lacks. lacks reports whether a node lacks a peer's permission at first.
-func lacking(c nodes.Config, alone bool, lacks func(id, peer nodes.ID) bool) row.EntryCost {
+func lacking(c nodes.Config, alone bool, lacks func(id, peer nodes.ID) bool) algorithm.EntryCost {
 	if !alone {
 		return nil // a waiting node may have to ask again for a permission that it had
 	}

@@ -4,11 +4,11 @@ import (
 	"testing"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 func carvalhoMutants() []mutant {
-	change := mutantsOf[carvalhoRoucairol](&carvalhoRoucairolRow, nodes.Config{N: 3})
+	change := mutantsOf[carvalhoRoucairol](&carvalhoRoucairolAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("who waits and has given a permission away does not ask for it again", "progress",
 			func(r carvalhoRoucairol) nodes.Machine { return &carvalhoSilent{r} }),
@@ -95,7 +95,7 @@ func (r *carvalhoWasteful) Request(env *nodes.Env) {
 
 // A single request takes two messages for each peer that entered after its node's last entry: N-1 on average.
 func TestKeptPermissionsCostWhatOthersHaveTaken(t *testing.T) {
-	for _, spec := range []*row.Row{&carvalhoRoucairolRow, &singhalDynamicRow} {
+	for _, spec := range []*algorithm.Algorithm{&carvalhoRoucairolAlgorithm, &singhalDynamicAlgorithm} {
 		for _, n := range []int{1, 2, 4, 9, 16} {
 			c := nodes.Config{N: n}
 			account := spec.Mutex.Exact(c, true)

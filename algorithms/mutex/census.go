@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A census is a node's part in an algorithm's censuses. A census finds out what is left after the loss of a
@@ -79,7 +79,7 @@ var censusTimerName = nodes.TimerName{Kind: censusTimer.Kind, Name: "census"}
 var retryOption = nodes.Option{Name: "retry", Default: "100ms",
 	Usage: "how long a node waits for an answer before it asks again",
 	Check: func(_ nodes.Config, value string) error {
-		return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
+		return algorithm.CheckTime(value, time.Microsecond, time.Hour, "100ms")
 	},
 	Shows: []nodes.Shown{{Value: "400ms", Than: "100ms", Figure: "wait", Least: 1.4, Most: 6,
 		For:    3 * time.Second,
@@ -282,8 +282,8 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 
 // No census is completed in a minority. With minorityKeeps, nodes there may go on with a token that they had
 // when they were cut off. Two retries allow for messages that are still on their way.
-var minorityKeeps, minorityWaits = &row.Minority{Within: retryTime, Keeps: true},
-	&row.Minority{Within: retryTime}
+var minorityKeeps, minorityWaits = &algorithm.Minority{Within: retryTime, Keeps: true},
+	&algorithm.Minority{Within: retryTime}
 
 func retryTime(c nodes.Config) time.Duration { return 2 * c.Duration(retryOption) }
 
@@ -293,8 +293,8 @@ func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | s
 
 // epochsOf returns how to read the epoch from a fence number. An epoch has only one token, coordinator or
 // view: the argument names it.
-func epochsOf(one string) row.Epochs {
-	return row.Epochs{One: one,
+func epochsOf(one string) algorithm.Epochs {
+	return algorithm.Epochs{One: one,
 		Of: func(c nodes.Config, fence uint64) uint64 { return fence >> serialBits(c.N) }}
 }
 

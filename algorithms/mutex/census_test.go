@@ -7,10 +7,10 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -112,7 +112,7 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 		}
 		priors[epoch] = prior
 	}
-	spec := row.Row{Spec: nodes.Spec{
+	spec := algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "tellers",
 		Messages: censusKinds[tellerReport](),
 		Options:  []nodes.Option{retryOption},
@@ -121,9 +121,9 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 			return &teller{census: newCensus[tellerReport](c.With("retry", "5ms")), rule: rule, told: told}
 		},
 	}}
-	o := sim.Options{Stack: rowtest.StackOf(&spec, nodes.Config{N: n}, besides(&spec, n, jumpy)...), Seed: seed,
+	o := sim.Options{Stack: algotest.StackOf(&spec, nodes.Config{N: n}, besides(&spec, n, jumpy)...), Seed: seed,
 		Duration: 400 * time.Millisecond, Patience: 10_000,
-		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:10ms")}}
+		Workload: workload.Workload{Load: workload.Closed, Think: algotest.Drawn("exponential:10ms")}}
 	faults := []chaos.Fault{{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.05}}},
 		{Effect: &effect.Duplicate{Of: 0.05}}}
 	for i := range 12 {
@@ -132,7 +132,7 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 			Effect:   &effect.Kill{Who: effect.Target{List: effect.Group{victim}}, Forget: seed%2 == 0},
 			Schedule: chaos.Schedule{At: time.Duration(5+15*i) * time.Millisecond, For: 20 * time.Millisecond}})
 	}
-	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
+	algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), faults...)
 	r, err := sim.Run(o, &history.History{})
 	if err != nil {
 		t.Fatal(err)

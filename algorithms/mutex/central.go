@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var centralRow = row.Row{
+var centralAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:        "central",
 		New:         newCentralClient,
@@ -25,25 +25,26 @@ var centralRow = row.Row{
 	Source: "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
 	Summary: "A server outside the cluster grants the resource to one client at a time, in the order in " +
 		"which requests arrive.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Cost: centralCost,
 		// The coordinator's queue holds each client once: a client ahead enters once.
 		Bypass: peers,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = entries"),
 			counts("grant = request"),
 			counts("release = request"),
 			where(tells, counts("told = (N-1) entries", peers)),
 		},
 	},
-	Published: slices.Concat([]row.Claim{
-		{Figure: row.MessagesPerEntry, Source: textbook, Value: exactly(3)},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(2)},
-		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
-		{Figure: row.EntriesPerSecond, Source: "1/(W+3T), its release waited for", Load: "closed",
-			Sizes: []int{1}, Hold: 2 * row.Hop, Think: row.Hop, Value: exactly(1 / (5 * row.Hop.Seconds()))},
-		{Figure: row.EntriesPerSecond, Source: "1/(W+2T), its release not waited for",
-			Sizes: []int{1}, Hold: 2 * row.Hop, Value: exactly(1 / (4 * row.Hop.Seconds()))},
+	Published: slices.Concat([]algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: textbook, Value: exactly(3)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(2)},
+		{Figure: algorithm.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+		{Figure: algorithm.EntriesPerSecond, Source: "1/(W+3T), its release waited for", Load: "closed",
+			Sizes: []int{1}, Hold: 2 * algorithm.Hop, Think: algorithm.Hop,
+			Value: exactly(1 / (5 * algorithm.Hop.Seconds()))},
+		{Figure: algorithm.EntriesPerSecond, Source: "1/(W+2T), its release not waited for",
+			Sizes: []int{1}, Hold: 2 * algorithm.Hop, Value: exactly(1 / (4 * algorithm.Hop.Seconds()))},
 	}, utilisation("W/(W+2T)", 2)),
 	Faults: withoutTimeouts(
 		askingOne,

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // With --delivery told, clients tell each other that they have asked. A client that asks after it has heard
@@ -64,11 +64,11 @@ func newCoordinator(c nodes.Config, _ nodes.ID) nodes.Machine {
 }
 
 // centralCost is what an entry takes: three messages, and one to each peer where clients tell each other.
-func centralCost(c nodes.Config) row.Cost {
+func centralCost(c nodes.Config) algorithm.Cost {
 	if !tells(c) {
-		return always("3", row.Exactly(3), row.Exactly(2))
+		return always("3", algorithm.Exactly(3), algorithm.Exactly(2))
 	}
-	return always("3 + (N-1)", row.Exactly(float64(3+c.N-1)), row.Exactly(2))
+	return always("3 + (N-1)", algorithm.Exactly(float64(3+c.N-1)), algorithm.Exactly(2))
 }
 
 // A tellingClient tells its peers that it has asked.

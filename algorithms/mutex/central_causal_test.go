@@ -3,7 +3,7 @@ package mutex
 import (
 	"testing"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
@@ -11,7 +11,7 @@ import (
 )
 
 func causalMutants() []mutant {
-	change := mutantsOf[causalCoordinator](&centralRow, nodes.Config{N: 3})
+	change := mutantsOf[causalCoordinator](&centralAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("a request that waits for another is looked at no more", "progress",
 			func(c causalCoordinator) nodes.Machine { return &causalForgetful{c} }).at("delivery", "causal"),
@@ -85,12 +85,12 @@ func TestRequestsAreServedInCausalOrder(t *testing.T) {
 		total := 0
 		for seed := range uint64(20) {
 			o := sim.Options{Seed: seed, Entries: 200, Trace: true, Workload: workload.Workload{
-				Load: workload.Closed, Think: rowtest.Drawn("uniform:1ms,30ms"), Hold: rowtest.Drawn("100us")}}
-			o.Stack = rowtest.StackOf(&centralRow, nodes.Config{N: n}.With("delivery", delivery))
-			rowtest.Over(&o, rowtest.NetworkOf("uniform:100us,5ms"))
+				Load: workload.Closed, Think: algotest.Drawn("uniform:1ms,30ms"), Hold: algotest.Drawn("100us")}}
+			o.Stack = algotest.StackOf(&centralAlgorithm, nodes.Config{N: n}.With("delivery", delivery))
+			algotest.Over(&o, algotest.NetworkOf("uniform:100us,5ms"))
 			for kind, name := range o.Stack.Codec().Names() {
 				if name == "told" {
-					total += inversions(rowtest.History(t, o), n, uint8(kind))
+					total += inversions(algotest.History(t, o), n, uint8(kind))
 				}
 			}
 		}

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var centralFailoverRow = row.Row{
+var centralFailoverAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "central-failover",
 		New: func(c nodes.Config) nodes.Machine {
 			return &failover{census: newCensus[failoverReport](c), follower: newFollower(c),
 				calls: c.Value(callsOption) == "request"}
 		},
-		Coordinator: centralInsideRow.Coordinator,
+		Coordinator: centralInsideAlgorithm.Coordinator,
 		Timers:      []nodes.TimerName{{Kind: failoverTick.Kind, Name: "repeat"}, censusTimerName},
 		Messages: slices.Concat([]nodes.MessageKind{{Zero: failoverRequest{}},
 			{Zero: failoverGrant{}, Permit: true}, {Zero: failoverRelease{}}, {Zero: failoverEpoch{}}},
@@ -36,16 +36,16 @@ var centralFailoverRow = row.Row{
 		"and majorities after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "As central-inside, but another client takes over from a suspected coordinator: it asks the " +
 		"others whether they are inside or wait, and needs a majority and all that it does not suspect.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Epochs:     epochsOf("coordinator"),
 		Minority:   minorityWaits,
-		Cost:       centralInsideRow.Mutex.Cost,
-		Exact:      centralInsideRow.Mutex.Exact,
-		Identities: centralInsideRow.Mutex.Identities,
+		Cost:       centralInsideAlgorithm.Mutex.Cost,
+		Exact:      centralInsideAlgorithm.Mutex.Exact,
+		Identities: centralInsideAlgorithm.Mutex.Identities,
 		Bypass:     peers, // a client is skipped while it is suspected, even if wrongly
 		Fair:       undisturbed,
 	},
-	Published: centralInsideRow.Published,
+	Published: centralInsideAlgorithm.Published,
 	Faults: withCensus(
 		under(recovers, "the next coordinator learns from the others whether they are inside or wait (Temple "+
 			"University, CIS 307, lecture notes)", "dead-coordinator", "empty-coordinator"),

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // central-failover-lowest is a first attempt that does not think of clients inside: the new coordinator
@@ -13,33 +13,33 @@ import (
 //
 // It is not safe: the coordinator may crash while a client is inside, and the next one does not know it. Nor
 // do clients that suspect different nodes agree on one coordinator.
-var centralFailoverLowestRow = row.Row{
+var centralFailoverLowestAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "central-failover-lowest",
 		New: func(c nodes.Config) nodes.Machine {
 			return &failover{census: newCensus[failoverReport](c), lowest: true}
 		},
-		Coordinator: centralFailoverRow.Coordinator,
-		Timers:      centralFailoverRow.Timers,
-		Messages:    centralFailoverRow.Messages,
+		Coordinator: centralFailoverAlgorithm.Coordinator,
+		Timers:      centralFailoverAlgorithm.Timers,
+		Messages:    centralFailoverAlgorithm.Messages,
 		Options:     []nodes.Option{retryOfQueue},
-		Detects:     centralFailoverRow.Detects,
+		Detects:     centralFailoverAlgorithm.Detects,
 		Safe:        nodes.PerfectDetector,
 		Live:        nodes.Majority | nodes.NoAmnesia,
-		Grace:       centralFailoverRow.Grace,
+		Grace:       centralFailoverAlgorithm.Grace,
 	},
 	Aliases: []string{"lowest"}, Family: "centralized",
 	Source: "no source: the lowest node takes over without asking whether a client is inside",
 	Summary: "As central-failover, but the lowest client that is not suspected grants at once, without " +
 		"a census.",
-	Mutex: &row.Exclusion{
-		Bypass:     centralFailoverRow.Mutex.Bypass,
-		Fair:       centralFailoverRow.Mutex.Fair,
-		Cost:       centralFailoverRow.Mutex.Cost,
-		Exact:      centralFailoverRow.Mutex.Exact,
-		Identities: centralFailoverRow.Mutex.Identities,
+	Mutex: &algorithm.Exclusion{
+		Bypass:     centralFailoverAlgorithm.Mutex.Bypass,
+		Fair:       centralFailoverAlgorithm.Mutex.Fair,
+		Cost:       centralFailoverAlgorithm.Mutex.Cost,
+		Exact:      centralFailoverAlgorithm.Mutex.Exact,
+		Identities: centralFailoverAlgorithm.Mutex.Identities,
 	},
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "exclusion",
 		At:    nodes.Config{N: 3},
 		By:    nodes.NoCrash,
@@ -56,5 +56,5 @@ var centralFailoverLowestRow = row.Row{
 			"one-way", "bridge", "majority-ring", "lossy-links", "flaky-links", "broker-restart", "split-brokers",
 			"reset-connections", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
 			"stalled-connection", "skewed-clocks"),
-	), slices.Clone(centralFailoverRow.Faults)),
+	), slices.Clone(centralFailoverAlgorithm.Faults)),
 }

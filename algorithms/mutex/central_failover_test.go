@@ -11,7 +11,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
@@ -22,10 +22,10 @@ import (
 
 // TestCensuses has the mutants of the census itself, which change its majorities and promises.
 func failoverMutants() []mutant {
-	strict := mutantsOf[failover](&centralFailoverRow, nodes.Config{N: 3})
-	fenced := mutantsOf[failover](&centralFailoverRow, nodes.Config{N: 3, Fenced: true})
-	atServer := mutantsOf[queuedServer](&centralQueuedRow, nodes.Config{N: 3})
-	atClients := mutantsOf[queuedClient](&centralQueuedRow, nodes.Config{N: 3})
+	strict := mutantsOf[failover](&centralFailoverAlgorithm, nodes.Config{N: 3})
+	fenced := mutantsOf[failover](&centralFailoverAlgorithm, nodes.Config{N: 3, Fenced: true})
+	atServer := mutantsOf[queuedServer](&centralQueuedAlgorithm, nodes.Config{N: 3})
+	atClients := mutantsOf[queuedClient](&centralQueuedAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		strict("a report does not say that its sender is inside", "exclusion",
 			func(f failover) nodes.Machine { return &failoverSilent{f} }).crashed().slow(),
@@ -173,9 +173,10 @@ func statusAfter(t *testing.T, text string) stall.Report {
 
 // When an epoch has used up its fence numbers, the coordinator takes another one by a census.
 func TestFenceNumbersDoNotRunOut(t *testing.T) {
-	row := rowtest.Rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverLate{f} })
-	o := saturated(row, nodes.Config{N: 3, Fenced: true}, 1)
-	h := rowtest.History(t, o)
+	algo := algotest.Rebuilt(&centralFailoverAlgorithm,
+		func(f failover) nodes.Machine { return &failoverLate{f} })
+	o := saturated(algo, nodes.Config{N: 3, Fenced: true}, 1)
+	h := algotest.History(t, o)
 	last, epochs := uint64(0), map[uint64]bool{}
 	for _, e := range h.Events {
 		if e.Kind == history.Entered {
@@ -197,14 +198,14 @@ func TestFailoverTakesDetectionAndACensus(t *testing.T) {
 	const hop, hold = time.Millisecond, 500 * time.Microsecond
 	longest := int64(0)
 	for seed := range soak.Pick[uint64](10, 30, 300) {
-		beside := besides(&centralFailoverRow, 5, "heartbeat")
-		stack := rowtest.StackOf(&centralFailoverRow, nodes.Config{N: 5}, beside...)
+		beside := besides(&centralFailoverAlgorithm, 5, "heartbeat")
+		stack := algotest.StackOf(&centralFailoverAlgorithm, nodes.Config{N: 5}, beside...)
 		o := sim.Options{Stack: stack, Seed: seed, Entries: 2000,
 			Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
-		rowtest.Over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
+		algotest.Over(&o, &chaos.Network{Latency: chance.Constant(hop)}, chaos.Fault{
 			Effect:   &effect.Kill{Who: effect.Target{Word: "coordinator"}},
 			Schedule: chaos.Schedule{At: time.Second}})
-		h := rowtest.History(t, o)
+		h := algotest.History(t, o)
 		last, outage := int64(0), int64(0)
 		for _, e := range h.Events {
 			if e.Kind == history.Entered {
@@ -232,6 +233,7 @@ func (f *failoverLate) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // The usual explorations find that a client inside is not reported.
 func TestUsualExplorationsFindUnsafeMutants(t *testing.T) {
-	rowtest.FindUsually(t, 3, []rowtest.Mutant{{Rule: "a client inside is not reported",
-		Row: rowtest.Rebuilt(&centralFailoverRow, func(f failover) nodes.Machine { return &failoverSilent{f} })}})
+	algotest.FindUsually(t, 3, []algotest.Mutant{{Rule: "a client inside is not reported",
+		Algorithm: algotest.Rebuilt(&centralFailoverAlgorithm,
+			func(f failover) nodes.Machine { return &failoverSilent{f} })}})
 }

@@ -2,41 +2,42 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var centralInsideRow = row.Row{
+var centralInsideAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:        "central-inside",
 		New:         func(nodes.Config) nodes.Machine { return &centralInside{} },
-		Messages:    centralRow.Messages,
+		Messages:    centralAlgorithm.Messages,
 		Coordinator: func(nodes.Config) nodes.ID { return 0 },
 		Safe:        nodes.NoAmnesia,
 		Live:        nodes.NoLoss | nodes.NoCrash,
 	},
 	Aliases: []string{"inside"}, Family: "centralized",
-	Source:  centralRow.Source,
+	Source:  centralAlgorithm.Source,
 	Summary: "As central, but node 0 is the server and a client as well.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			if c.N == 1 {
-				return always("3, or 0 for the coordinator", row.Exactly(0), row.Exactly(0))
+				return always("3, or 0 for the coordinator", algorithm.Exactly(0), algorithm.Exactly(0))
 			}
-			return always("3, or 0 for the coordinator", row.Between(0, 3), row.Between(1, 2))
+			return always("3, or 0 for the coordinator", algorithm.Between(0, 3), algorithm.Between(1, 2))
 		},
-		Exact: func(nodes.Config, bool) row.EntryCost {
+		Exact: func(nodes.Config, bool) algorithm.EntryCost {
 			return func(entrant nodes.ID) int { return 3 * int(min(1, entrant)) } // node 0 is the coordinator
 		},
-		Bypass: centralRow.Mutex.Bypass,
-		Identities: []row.Identity{
+		Bypass: centralAlgorithm.Mutex.Bypass,
+		Identities: []algorithm.Identity{
 			counts("request <= entries"),
 			counts("grant = request"),
 			counts("release = request"),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "one request in N is the coordinator's own", Load: "sequential",
-			Value: formula(func(n float64) float64 { return 3 * (n - 1) / n }), Within: row.Mean},
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "one request in N is the coordinator's own",
+			Load:  "sequential",
+			Value: formula(func(n float64) float64 { return 3 * (n - 1) / n }), Within: algorithm.Mean},
 	},
 	Faults: withoutTimeouts(
 		askingOne,

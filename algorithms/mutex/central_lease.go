@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var centralLeaseRow = row.Row{
+var centralLeaseAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "central-lease",
 		New: func(c nodes.Config) nodes.Machine {
@@ -36,15 +36,15 @@ var centralLeaseRow = row.Row{
 		"consistency, SOSP 1989; sequencers after Burrows, The Chubby lock service, OSDI 2006",
 	Summary: "As central, but a grant ends by itself unless it is renewed: a dead holder stops nobody, and " +
 		"a paused holder may be inside beside the next.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			cost := always("3 + floor(hold / (lease/3))", row.Exactly(3), row.Exactly(2))
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			cost := always("3 + floor(hold / (lease/3))", algorithm.Exactly(3), algorithm.Exactly(2))
 			cost.Renewal = repeatOf(c)
 			return cost
 		},
 		Bypass:     peers, // a client whose lease ends before it hears of the grant is queued anew
 		Fair:       undisturbed,
-		Identities: []row.Identity{counts("release = entries"), counts("grant >= entries")},
+		Identities: []algorithm.Identity{counts("release = entries"), counts("grant >= entries")},
 	},
 	Faults: beside(slices.Concat(
 		under(recovers, "its lease ends, and the next is granted", "dead-holder", "dead-waiter"),
@@ -73,7 +73,7 @@ var centralLeaseRow = row.Row{
 var leaseOption = nodes.Option{Name: "lease", Default: "500ms",
 	Usage: "how long a grant lasts unless it is renewed",
 	Check: func(_ nodes.Config, value string) error {
-		return row.CheckTime(value, time.Microsecond, time.Hour, "500ms")
+		return algorithm.CheckTime(value, time.Microsecond, time.Hour, "500ms")
 	},
 	Shows: []nodes.Shown{{Value: "1500ms", Than: "500ms", Figure: "longest pause", Least: 2.5, Most: 3.5,
 		For: 4 * time.Second, Load: "saturated", Hold: 50 * time.Millisecond,

@@ -4,20 +4,20 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/row"
 )
 
 // What is changed in central-lease.
 func centralLeaseMutants() []mutant {
 	c := nodes.Config{N: 3}
-	atServer := mutantsOf[leaseServer](&centralLeaseRow, c)
-	atClients := mutantsOf[leaseClient](&centralLeaseRow, c)
+	atServer := mutantsOf[leaseServer](&centralLeaseAlgorithm, c)
+	atClients := mutantsOf[leaseClient](&centralLeaseAlgorithm, c)
 	c.Fenced = true // unfenced, the model allows no loss, so a stall after one would not count
-	atFencedServer := mutantsOf[leaseServer](&centralLeaseRow, c)
-	atFencedClients := mutantsOf[leaseClient](&centralLeaseRow, c)
+	atFencedServer := mutantsOf[leaseServer](&centralLeaseAlgorithm, c)
+	atFencedClients := mutantsOf[leaseClient](&centralLeaseAlgorithm, c)
 	return []mutant{
 		atServer("a lease lasts for ever", "progress",
 			func(l leaseServer) nodes.Machine { return &leaseEndless{l} }).crashed(),
@@ -131,9 +131,9 @@ func (l *leaseLate) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // A server that crashes between a grant and the save of its lease hands out the number of the lease twice.
 func TestLeasesAreSavedBeforeGrants(t *testing.T) {
-	late := rowtest.Rebuilt(&centralLeaseRow, func(l leaseServer) nodes.Machine { return &leaseLate{l} })
-	for _, spec := range []*row.Row{&centralLeaseRow, late} {
-		x := rowtest.Explore(t, explore.Options{Spec: spec, Entries: 1, Crashes: 1, Restarts: true, Timeouts: 1,
+	late := algotest.Rebuilt(&centralLeaseAlgorithm, func(l leaseServer) nodes.Machine { return &leaseLate{l} })
+	for _, spec := range []*algorithm.Algorithm{&centralLeaseAlgorithm, late} {
+		x := algotest.Explore(t, explore.Options{Spec: spec, Entries: 1, Crashes: 1, Restarts: true, Timeouts: 1,
 			Config: spec.Explicit(nodes.Config{N: 2, Fenced: true}), States: 1 << 17})
 		if found := x.Violation != nil; found != (spec == late) {
 			t.Errorf("late saves: %v, and a violation is found: %v, in %d states", spec == late, found, x.States)

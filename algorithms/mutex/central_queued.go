@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var centralQueuedRow = row.Row{
+var centralQueuedAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "central-queued",
 		New: func(c nodes.Config) nodes.Machine {
@@ -35,17 +35,17 @@ var centralQueuedRow = row.Row{
 		"its problem: a client cannot tell a dead coordinator from a resource that is taken",
 	Summary: "As central, but the server tells a client at once at which position it waits, messages are " +
 		"repeated, and a failure detector tells clients of a dead server and the server of dead clients.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			cost := always("3, or 4 if the client waits", row.Exactly(3), row.Exactly(2))
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			cost := always("3, or 4 if the client waits", algorithm.Exactly(3), algorithm.Exactly(2))
 			if c.N > 1 {
-				cost.Saturated, cost.Any = row.Between(3, 4), row.Between(3, 4)
+				cost.Saturated, cost.Any = algorithm.Between(3, 4), algorithm.Between(3, 4)
 			}
 			return cost
 		},
 		Bypass: peers, // suspected clients are skipped, even wrongly
 		Fair:   undisturbed,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = entries"),
 			counts("grant = request"),
 			counts("release = request"),

@@ -7,8 +7,8 @@ import (
 )
 
 func centralMutants() []mutant {
-	atServer := mutantsOf[coordinator](&centralRow, nodes.Config{N: 3})
-	atClients := mutantsOf[centralClient](&centralRow, nodes.Config{N: 3})
+	atServer := mutantsOf[coordinator](&centralAlgorithm, nodes.Config{N: 3})
+	atClients := mutantsOf[centralClient](&centralAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		atServer("RELEASE does not say of which grant", "exclusion",
 			func(c coordinator) nodes.Machine { return &centralAnyRelease{c} }).copied(),

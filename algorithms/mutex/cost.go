@@ -4,12 +4,12 @@ import (
 	"strings"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // always is the cost of an algorithm whose cost does not depend on the load.
-func always(formula string, messages, delay row.Range) row.Cost {
-	return row.Cost{
+func always(formula string, messages, delay algorithm.Range) algorithm.Cost {
+	return algorithm.Cost{
 		Formula:    formula,
 		Sequential: messages,
 		One:        messages,
@@ -21,18 +21,18 @@ func always(formula string, messages, delay row.Range) row.Cost {
 
 // keepingToken is the cost of an algorithm whose node keeps the token until another wants it. An entry takes
 // at most most messages, the last of them the token.
-func keepingToken(c nodes.Config, formula string, most int) row.Cost {
+func keepingToken(c nodes.Config, formula string, most int) algorithm.Cost {
 	if c.N == 1 {
-		return always(formula, row.Exactly(0), row.Exactly(0))
+		return always(formula, algorithm.Exactly(0), algorithm.Exactly(0))
 	}
-	cost := always(formula, row.Between(0, float64(most)), row.Exactly(1))
-	cost.One = row.Exactly(0)
+	cost := always(formula, algorithm.Between(0, float64(most)), algorithm.Exactly(1))
+	cost.One = algorithm.Exactly(0)
 	return cost
 }
 
 // handovers is the cost of entries if the token, at first node 0's, takes so many messages from one node to
 // another.
-func handovers(messages func(from, to nodes.ID) int) row.EntryCost {
+func handovers(messages func(from, to nodes.ID) int) algorithm.EntryCost {
 	holder := nodes.ID(0)
 	return func(entrant nodes.ID) (count int) {
 		if entrant != holder {
@@ -54,8 +54,8 @@ const undisturbed = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCr
 
 // counts is an identity of message counts, made from its text: two sums of message kinds and entries, with =,
 // <= or >= between them. The values of the factors in parentheses are in factors, in the same order.
-func counts(says string, factors ...func(nodes.Config) int) row.Identity {
-	return row.Identity{Says: says, Holds: func(c nodes.Config, t row.Tally) bool {
+func counts(says string, factors ...func(nodes.Config) int) algorithm.Identity {
+	return algorithm.Identity{Says: says, Holds: func(c nodes.Config, t algorithm.Tally) bool {
 		var sums [2]uint64
 		side, relation, times, factors := 0, "", uint64(1), factors
 		for word := range strings.FieldsSeq(says) {

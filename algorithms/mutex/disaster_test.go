@@ -8,15 +8,15 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
-// besides returns what runs beside a row on n clients: a failure detector, if it listens to one.
-func besides(spec *row.Row, n int, text string) []row.Instance {
+// besides returns what runs beside an algorithm on n clients: a failure detector, if it listens to one.
+func besides(spec *algorithm.Algorithm, n int, text string) []algorithm.Instance {
 	if spec.Detects == "" {
 		return nil
 	}
@@ -24,7 +24,7 @@ func besides(spec *row.Row, n int, text string) []row.Instance {
 	if err != nil {
 		panic(err) // a slip of the pen in a test
 	}
-	return []row.Instance{in}
+	return []algorithm.Instance{in}
 }
 
 // jumpy is a failure detector that suspects nodes wrongly again and again while messages take about as long
@@ -38,7 +38,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 		return dice.Bits(chance.Roll{Purpose: chance.ForTrial, Count: count})%2 == 0
 	}
 	if flip(9) { // some are idle when it strikes
-		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:2ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, algotest.Drawn("exponential:2ms")
 	}
 	o.Reordering = spared&nodes.FIFO == 0 && flip(1)
 	var faults []chaos.Fault
@@ -50,9 +50,10 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 	}
 	switch {
 	case spared&nodes.PerfectDetector == 0 && flip(10):
-		o.Stack = rowtest.StackOf(of.Row, of.Config, besides(of.Row, of.Config.N, jumpy)...)
+		o.Stack = algotest.StackOf(of.Algorithm, of.Config, besides(of.Algorithm, of.Config.N, jumpy)...)
 	case flip(11):
-		o.Stack = rowtest.StackOf(of.Row, of.Config, besides(of.Row, of.Config.N, cmp.Or(of.Detects, "perfect"))...)
+		o.Stack = algotest.StackOf(of.Algorithm, of.Config,
+			besides(of.Algorithm, of.Config.N, cmp.Or(of.Detects, "perfect"))...)
 	}
 	if spared&nodes.NoCrash == 0 && (spared&nodes.Majority == 0 || of.Config.N > 2) && flip(4) {
 		roll := chance.Roll{Purpose: chance.ForTrial, Count: 5}
@@ -75,7 +76,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 			if forgets && flip(13) && of.Config.N > 1 {
 				kill.Who.List = append(kill.Who.List, (victim+1)%nodes.ID(of.Config.N))
 				crash.At, crash.When = 0, chaos.When{What: "enters", Nth: 1 + int(o.Seed%5)}
-				o.Workload.Hold = rowtest.Drawn("exponential:50ms")
+				o.Workload.Hold = algotest.Drawn("exponential:50ms")
 			}
 		}
 		if of.Config.N > 1 || crash.For > 0 || int(victim) >= of.Config.N { // or nobody is left to be served
@@ -85,11 +86,11 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 	if of.Detects == "" { // a detector would suspect nodes that are cut off or pause
 		faults = append(faults, lasting(o, spared, flip, len(faults) > 0)...)
 	}
-	rowtest.Over(o, rowtest.NetworkOf("exponential:1ms"), faults...)
+	algotest.Over(o, algotest.NetworkOf("exponential:1ms"), faults...)
 }
 
-// lasting returns faults that last long enough for a row to act on them by its timers: a cut, and a pause
-// unless other faults may have taken the node down.
+// lasting returns faults that last long enough for an algorithm to act on them by its timers: a cut, and a
+// pause unless other faults may have taken the node down.
 func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 	others bool) (all []chaos.Fault) {
 	dice := chance.Dice(o.Seed)
@@ -98,7 +99,7 @@ func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 	lasts := chaos.Fault{Schedule: chaos.Schedule{At: time.Duration(begins * float64(30*time.Millisecond)),
 		For: max(20*time.Millisecond, o.Stack.Instances()[0].GraceOf(o.Stack.Instances()[0].Config))}}
 	if spared&nodes.NoLoss == 0 && flip(22) && n > 1 {
-		cut := rowtest.Cut("random")
+		cut := algotest.Cut("random")
 		lasts.Effect = &effect.Partition{Cut: cut}
 		all = append(all, lasts)
 	}

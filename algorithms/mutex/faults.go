@@ -3,7 +3,7 @@ package mutex
 import (
 	"slices"
 
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The outcomes of the algorithms under faults. A reason names the paper that it rests on; without a paper it
@@ -12,11 +12,11 @@ import (
 
 // Short names of the outcomes.
 const (
-	recovers = row.Recovers
-	starves  = row.Starves
-	blocks   = row.Blocks
-	breaks   = row.Breaks
-	unhit    = row.Unhit
+	recovers = algorithm.Recovers
+	starves  = algorithm.Starves
+	blocks   = algorithm.Blocks
+	breaks   = algorithm.Breaks
+	unhit    = algorithm.Unhit
 )
 
 // Reasons that several algorithms share.
@@ -27,7 +27,7 @@ const (
 	answerLost = "a lost request or reply is not sent again, and every entry needs one of each peer"
 )
 
-var under, beside = row.Under, row.Completed
+var under, beside = algorithm.Under, algorithm.Completed
 
 // Names of fault plans, by kind of fault. Most algorithms have one cell for each kind.
 var (
@@ -50,7 +50,7 @@ var (
 
 // withoutTimeouts returns the cells of an algorithm that acts only on messages: those in own, and common
 // cells for all other faults.
-func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
+func withoutTimeouts(own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "no node acts on silence, so the others wait until it goes on",
 			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
@@ -84,13 +84,13 @@ var behindToken = slices.Concat(
 )
 
 // without returns the cells except the one of a fault that cannot hit the algorithm.
-func without(fault string, cells []row.FaultCell) []row.FaultCell {
-	return slices.DeleteFunc(slices.Clone(cells), func(c row.FaultCell) bool { return c.Fault == fault })
+func without(fault string, cells []algorithm.FaultCell) []algorithm.FaultCell {
+	return slices.DeleteFunc(slices.Clone(cells), func(c algorithm.FaultCell) bool { return c.Fault == fault })
 }
 
 // withCensus returns the cells of an algorithm that makes up for losses by a census: the cells of own; under
 // every other fault the algorithm recovers, since five nodes keep a majority or get one again.
-func withCensus(own ...[]row.FaultCell) []row.FaultCell {
+func withCensus(own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "what the dead node held is made or granted again once a majority, and all nodes that "+
 			"are not suspected, have answered (majorities: Lamport, The part-time parliament, 1998)",
@@ -111,7 +111,7 @@ func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 
 // suspecting returns the cells of an algorithm that repeats messages and whose coordinator heeds a failure
 // detector: the cells of own; under every other fault the algorithm recovers.
-func suspecting(own ...[]row.FaultCell) []row.FaultCell {
+func suspecting(own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "the coordinator takes back the grant of a client that it suspects, and skips its "+
 			"requests", "dead-idle", "dead-waiter", "dead-holder"),

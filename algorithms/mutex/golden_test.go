@@ -7,31 +7,32 @@ import (
 	"testing"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
-// form returns what plays the stories of a row under a title: a variant by its name, or another row with the
-// same messages, or a mutant by its rule.
-func form(of *row.Row, title string) (rowtest.Form, error) {
+// form returns what plays the stories of an algorithm under a title: a variant by its name, or another
+// algorithm with the same messages, or a mutant by its rule.
+func form(of *algorithm.Algorithm, title string) (algotest.Form, error) {
 	if title == "" {
-		return rowtest.Form{Row: of, Sound: of.Flaw == nil}, nil
+		return algotest.Form{Algorithm: of, Sound: of.Flaw == nil}, nil
 	}
 	for _, v := range slices.Concat(variants, Table) {
 		if v.Name == title {
-			return rowtest.Form{Row: v, Sound: v.Flaw == nil}, nil
+			return algotest.Form{Algorithm: v, Sound: v.Flaw == nil}, nil
 		}
 	}
 	if m := mutantOf(of, title); m != nil {
-		return rowtest.Form{Row: &m.spec, Title: title, Fails: m.fails, Inside: true}, nil
+		return algotest.Form{Algorithm: &m.spec, Title: title, Fails: m.fails, Inside: true}, nil
 	}
-	return rowtest.Form{}, fmt.Errorf("there is no row or variant %q, nor a mutant of %s in which it is so",
+	return algotest.Form{}, fmt.Errorf("there is no row or variant %q, nor a mutant of %s in which it is so",
 		title, of.Name)
 }
 
-// mutantOf returns the mutant of a row, or of its variants, in which a rule is changed; nil: no such mutant.
-func mutantOf(of *row.Row, rule string) *mutant {
+// mutantOf returns the mutant of an algorithm, or of its variants, in which a rule is changed; nil: no such
+// mutant.
+func mutantOf(of *algorithm.Algorithm, rule string) *mutant {
 	for _, m := range mutants() {
 		if m.rule == rule && strings.HasPrefix(m.sound.Name, of.Name) {
 			return &m
@@ -42,8 +43,8 @@ func mutantOf(of *row.Row, rule string) *mutant {
 
 // huntForm simulates a form with the faults of the schedule, but not in its order of events: the checks catch
 // a mutant, and find no fault in a sound form.
-func huntForm(t *testing.T, s *replay.Schedule, f rowtest.Form) {
-	m, seeds := mutant{spec: *f.Row, sound: f.Row}, soak.Pick[uint64](5, 20, 1000)
+func huntForm(t *testing.T, s *replay.Schedule, f algotest.Form) {
+	m, seeds := mutant{spec: *f.Algorithm, sound: f.Algorithm}, soak.Pick[uint64](5, 20, 1000)
 	if f.Fails != "" {
 		m, seeds = *mutantOf(s.Spec, f.Title), budget
 	}
@@ -66,4 +67,4 @@ func huntForm(t *testing.T, s *replay.Schedule, f rowtest.Form) {
 }
 
 // Each schedule, when played, tells the story below it in its file. A test with -rewrite writes the stories.
-func TestGoldensOfRows(t *testing.T) { rowtest.Goldens(t, 40, Find, form, huntForm) }
+func TestGoldensOfAlgorithms(t *testing.T) { algotest.Goldens(t, 40, Find, form, huntForm) }

@@ -5,7 +5,7 @@ import (
 
 	"turnstile/algorithms/quorum"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The quorums of a grid as lecture notes give them: a node waits for an ACK of each node of its row and its
@@ -21,7 +21,7 @@ import (
 // Any number of nodes forms a grid, of as many rows as its largest divisor up to its square root; a prime
 // number of nodes is a single row, in which all are asked.
 
-var gridQuorumRow = row.Row{
+var gridQuorumAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "grid-quorum",
 		New:  func(nodes.Config) nodes.Machine { return &gridQuorum{} },
@@ -36,7 +36,7 @@ var gridQuorumRow = row.Row{
 	Summary: "A node asks its row and its column, itself included; each acknowledges one request at " +
 		"a time, in the order of arrival: two that ask at the same time wait for each other.",
 	Mutex: gridExclusion(),
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "progress",
 		At:    nodes.Config{N: 4},
 	},
@@ -45,20 +45,20 @@ var gridQuorumRow = row.Row{
 		under(blocks|unhit, gridStands+naiveLate, naiveLinks...)),
 }
 
-var gridSelflessRow = row.Row{
+var gridSelflessAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "grid-quorum-selfless",
 		New:      func(nodes.Config) nodes.Machine { return &gridQuorum{selfless: true} },
-		Messages: gridQuorumRow.Messages,
-		Safe:     gridQuorumRow.Safe,
-		Live:     gridQuorumRow.Live,
+		Messages: gridQuorumAlgorithm.Messages,
+		Safe:     gridQuorumAlgorithm.Safe,
+		Live:     gridQuorumAlgorithm.Live,
 	},
 	Aliases: []string{"selfless-grid"}, Family: "quorum",
-	Source: gridQuorumRow.Source + ", read so that a node is not in its own quorum",
+	Source: gridQuorumAlgorithm.Source + ", read so that a node is not in its own quorum",
 	Summary: "As grid-quorum, but a node does not ask itself: in a grid of two rows the quorums of neighbours " +
 		"do not meet.",
 	Mutex: gridExclusion(),
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "exclusion",
 		Also:  "progress",
 		At:    nodes.Config{N: 2},
@@ -80,15 +80,15 @@ var gridSelflessRow = row.Row{
 const gridStands = "two clients that ask at the same time each have an acknowledgement that the other " +
 	"waits for, even without the fault"
 
-func gridExclusion() *row.Exclusion {
+func gridExclusion() *algorithm.Exclusion {
 	others := func(c nodes.Config) int { return gridSize(c) - 1 }
-	return &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	return &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			// From RELEASE to ACK: two hops, or one if the node that leaves or the next to enter sends the last ACK.
-			return always("3(K-1)", row.Exactly(float64(3*others(c))), row.Between(1, 2))
+			return always("3(K-1)", algorithm.Exactly(float64(3*others(c))), algorithm.Between(1, 2))
 		},
-		Symbols: []row.Symbol{{Name: "K", Says: "nodes in a row and a column of the grid", Value: gridSize}},
-		Identities: []row.Identity{
+		Symbols: []algorithm.Symbol{{Name: "K", Says: "nodes in a row and a column of the grid", Value: gridSize}},
+		Identities: []algorithm.Identity{
 			counts("request = (K-1) entries", others),
 			counts("ack = request"),
 			counts("release = request"),

@@ -14,8 +14,8 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
@@ -103,14 +103,14 @@ func (m mutant) options(seed uint64) sim.Options {
 	if m.suspects {
 		detector = jumpy
 	}
-	stack := rowtest.StackOf(&m.spec, m.config, besides(&m.spec, m.config.N, detector)...)
+	stack := algotest.StackOf(&m.spec, m.config, besides(&m.spec, m.config.N, detector)...)
 	o := sim.Options{Stack: stack, Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
 		Patience:   20_000,
 		Reordering: m.spec.Safe&nodes.FIFO == 0,
 		Workload: workload.Workload{Load: workload.Saturated, Take: sizes(&m.spec, m.config),
 			Hold: chance.Constant(cmp.Or(m.hold, time.Millisecond))}}
 	if seed%2 == 1 {
-		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:4ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, algotest.Drawn("exponential:4ms")
 	}
 	if m.alone {
 		o.Workload.Load = workload.Sequential
@@ -118,7 +118,7 @@ func (m mutant) options(seed uint64) sim.Options {
 	if m.lasting {
 		o.Workload.Hold = chance.Constant(15 * time.Millisecond)
 	}
-	network := chaos.Network{Latency: rowtest.Drawn("exponential:1ms")}
+	network := chaos.Network{Latency: algotest.Drawn("exponential:1ms")}
 	if m.unfair() { // overtaking counts only 2N longest delays after a request, so delays must be short
 		network.Latency, o.Entries = chance.Constant(time.Millisecond), uint64(40*m.config.N)
 	}
@@ -150,7 +150,7 @@ func (m mutant) options(seed uint64) sim.Options {
 				Schedule: chaos.Schedule{At: at + time.Duration(i)*10*time.Millisecond, For: time.Millisecond}})
 		}
 	}
-	rowtest.Over(&o, &network, faults...)
+	algotest.Over(&o, &network, faults...)
 	return o
 }
 

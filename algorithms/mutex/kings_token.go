@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var kingsTokenRow = row.Row{
+var kingsTokenAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "kings-token",
 		New:      func(nodes.Config) nodes.Machine { return &kingsToken{} },
@@ -18,15 +18,15 @@ var kingsTokenRow = row.Row{
 	Source: lozes + ", the naive algorithm before Suzuki and Kasami's",
 	Summary: "A node without the token asks all; only the node that has it then, the king, queues the " +
 		"request, and the queue goes with the token.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost { // tokens that come unasked cost extra messages
-			cost := always("N, or 0 with the token", row.Between(0, float64(c.N)), row.Between(0, 1))
-			cost.One, cost.Saturated, cost.Any = row.Exactly(0), row.Unbounded(0), row.Unbounded(0)
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost { // tokens that come unasked cost extra messages
+			cost := always("N, or 0 with the token", algorithm.Between(0, float64(c.N)), algorithm.Between(0, 1))
+			cost.One, cost.Saturated, cost.Any = algorithm.Exactly(0), algorithm.Unbounded(0), algorithm.Unbounded(0)
 			return cost
 		},
-		Identities: []row.Identity{counts("token <= request")},
+		Identities: []algorithm.Identity{counts("token <= request")},
 	},
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "progress",
 		At:    nodes.Config{N: 3},
 	},

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var lamportRow = row.Row{
+var lamportAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "lamport",
 		New:  func(c nodes.Config) nodes.Machine { return &lamport{seen: make([]uint64, c.N)} },
@@ -20,24 +20,24 @@ var lamportRow = row.Row{
 	Source: "Lamport, Time, clocks, and the ordering of events in a distributed system, CACM 21(7), 1978",
 	Summary: "Every node queues all requests by their stamps, and enters when its own comes first and " +
 		"all peers have acknowledged it.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			return always("3(N-1)", row.Exactly(float64(3*(c.N-1))), row.Exactly(1))
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			return always("3(N-1)", algorithm.Exactly(float64(3*(c.N-1))), algorithm.Exactly(1))
 		},
 		// A peer that has received a request stamps its own later ones higher, so the peer enters at most once
 		// before that request.
 		Bypass: peers,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = (N-1) entries", peers),
 			counts("ack = request"),
 			counts("release = request"),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: paper,
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: paper,
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) })},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
-		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: algorithm.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
 		under(blocks, "every entry needs an acknowledgement of the dead node", "dead-idle"),

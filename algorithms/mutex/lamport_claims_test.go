@@ -5,23 +5,24 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // When all peers have acknowledged a request, no earlier one is on its way: the lemma that Lamport's
 // algorithm rests on. It holds if links are FIFO, and not otherwise.
 func TestAcknowledgementsCloseTheQueue(t *testing.T) {
-	row := variantOf(&lamportRow, "lamport-closed", func(l lamport) nodes.Machine { return &lamportClosed{l} })
+	algo := variantOf(&lamportAlgorithm, "lamport-closed",
+		func(l lamport) nodes.Machine { return &lamportClosed{l} })
 	for _, test := range []struct {
 		n, entries       int
 		reordering, open bool
 	}{{n: 2, entries: 3}, {n: 3, entries: 1}, {n: 2, entries: 1, reordering: true, open: true}} {
-		x, err := explore.Run(explore.Options{Spec: &row, Config: nodes.Config{N: test.n}, Entries: test.entries,
+		x, err := explore.Run(explore.Options{Spec: &algo, Config: nodes.Config{N: test.n}, Entries: test.entries,
 			Reordering: test.reordering, Demand: true, Checks: []string{replay.CheckPanic}})
 		if err != nil {
 			t.Fatal(err)
@@ -51,24 +52,24 @@ func TestNewRequestsJoinTheEndOnceTheyKnow(t *testing.T) {
 		n, entries int
 		known      bool // look for requests that pass one that their node had acknowledged
 	}{{n: 3, entries: 1}, {n: 2, entries: 3, known: true}, {n: 3, entries: 1, known: true}} {
-		for _, row := range []row.Row{
-			variantOf(&lamportRow, "lamport-end",
+		for _, algo := range []algorithm.Algorithm{
+			variantOf(&lamportAlgorithm, "lamport-end",
 				func(l lamport) nodes.Machine { return &lamportEnd{l, test.known} }),
-			variantOf(&ricartAgrawalaRow, "ricart-end",
+			variantOf(&ricartAgrawalaAlgorithm, "ricart-end",
 				func(r ricartAgrawala) nodes.Machine { return &ricartEnd{r, test.known} }),
 		} {
-			x, err := explore.Run(explore.Options{Spec: &row, Config: nodes.Config{N: test.n}, Entries: test.entries,
+			x, err := explore.Run(explore.Options{Spec: &algo, Config: nodes.Config{N: test.n}, Entries: test.entries,
 				Checks: []string{replay.CheckPanic}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if x.Violation == nil != test.known || test.known && !x.Exhausted {
-				t.Errorf("%s, %+v: %+v (%s)", row.Name, test, x.Violation, x.Bound)
+				t.Errorf("%s, %+v: %+v (%s)", algo.Name, test, x.Violation, x.Bound)
 			}
 			if !test.known {
 				passed := slices.Index(x.Violation.Story, "node 1 asks and sends request to all")
 				if by := slices.Index(x.Violation.Story, "node 2 asks and sends request to all"); by < passed {
-					t.Errorf("%s: the request of node 2 is not the later one: %q", row.Name, x.Violation.Story)
+					t.Errorf("%s: the request of node 2 is not the later one: %q", algo.Name, x.Violation.Story)
 				}
 			}
 		}
@@ -111,9 +112,9 @@ func (r *ricartEnd) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 // Whether a node that is inside acknowledges at once or withholds that until it has left, Lamport's algorithm
 // takes 3(N-1) messages per entry.
 func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {
-	for _, spec := range []*row.Row{&lamportRow, &lamportDeferredRow} {
+	for _, spec := range []*algorithm.Algorithm{&lamportAlgorithm, &lamportDeferredAlgorithm} {
 		c := nodes.Config{N: 8}
-		if v := judge(t, saturated(spec, c, 1), row.Exactly(21)); v.Outcome != check.Valid {
+		if v := judge(t, saturated(spec, c, 1), algorithm.Exactly(21)); v.Outcome != check.Valid {
 			t.Errorf("%s: %v: %s", spec.Name, v.Outcome, v.Reason)
 		}
 	}
@@ -122,24 +123,24 @@ func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {
 // Requests are served in the order of their stamps: by Lamport's algorithm if links are FIFO, and by that of
 // Ricart and Agrawala in any case.
 func TestEntriesAreInTheOrderOfStamps(t *testing.T) {
-	withholding := lamportDeferredRow
+	withholding := lamportDeferredAlgorithm
 	withholding.Safe |= nodes.FIFO
-	for _, row := range []*row.Row{&lamportRow, &withholding, &ricartAgrawalaRow} {
+	for _, algo := range []*algorithm.Algorithm{&lamportAlgorithm, &withholding, &ricartAgrawalaAlgorithm} {
 		for seed := range uint64(5) {
 			var last stamp
 			entries := 0
-			err := runWatched(t, row, 4, seed, func(m nodes.Machine, _ nodes.Message, handle func()) {
+			err := runWatched(t, algo, 4, seed, func(m nodes.Machine, _ nodes.Message, handle func()) {
 				before, _ := insideUnder(m)
 				handle()
 				if after, ours := insideUnder(m); after && !before {
 					if ours.before(last) {
-						t.Errorf("%s, seed %d: the request stamped %v is served after %v", row.Name, seed, ours, last)
+						t.Errorf("%s, seed %d: the request stamped %v is served after %v", algo.Name, seed, ours, last)
 					}
 					last, entries = ours, entries+1
 				}
 			})
 			if err != nil || entries < 60 {
-				t.Errorf("%s, seed %d: %d entries, %v", row.Name, seed, entries, err)
+				t.Errorf("%s, seed %d: %d entries, %v", algo.Name, seed, entries, err)
 			}
 		}
 	}
@@ -177,7 +178,7 @@ func TestLamportQueuesAreIdentical(t *testing.T) {
 	}
 	inside, longest := -1, 0
 	for id := range cluster {
-		cluster[id] = rowtest.Node(&lamportRow, n, nodes.ID(id))
+		cluster[id] = algotest.Node(&lamportAlgorithm, n, nodes.ID(id))
 		handle(id, nodes.Input{Kind: nodes.Start})
 	}
 	for range rounds {

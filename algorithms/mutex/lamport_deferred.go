@@ -4,16 +4,16 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var lamportDeferredRow = row.Row{
+var lamportDeferredAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "lamport-deferred",
 		New: func(c nodes.Config) nodes.Machine {
 			return &lamportDeferred{lamport: lamport{seen: make([]uint64, c.N)}}
 		},
-		Messages: lamportRow.Messages,
+		Messages: lamportAlgorithm.Messages,
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
@@ -22,16 +22,16 @@ var lamportDeferredRow = row.Row{
 		"exclusion (lecture slides, Nice), LA1 to LA5",
 	Summary: "Every node queues all requests by their stamps, as in lamport, but a node inside " +
 		"acknowledges new ones when it has left.",
-	Mutex: &row.Exclusion{
-		Cost:       lamportRow.Mutex.Cost,
+	Mutex: &algorithm.Exclusion{
+		Cost:       lamportAlgorithm.Mutex.Cost,
 		Bypass:     peers, // as in lamport
-		Identities: lamportRow.Mutex.Identities,
+		Identities: lamportAlgorithm.Mutex.Identities,
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "Lozes and Henrio, LA1 to LA5",
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "Lozes and Henrio, LA1 to LA5",
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) })},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
-		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: algorithm.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
 		under(blocks, "every entry needs an acknowledgement of the dead node", "dead-idle"),

@@ -7,7 +7,7 @@ import (
 )
 
 func lamportDeferredMutants() []mutant {
-	change := mutantsOf[lamportDeferred](&lamportDeferredRow, nodes.Config{N: 3})
+	change := mutantsOf[lamportDeferred](&lamportDeferredAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("RELEASE does not say of which request", "exclusion",
 			func(l lamportDeferred) nodes.Machine { return &lamportDeferredAnyRelease{l} }),

@@ -7,7 +7,7 @@ import (
 )
 
 func lamportMutants() []mutant {
-	change := mutantsOf[lamport](&lamportRow, nodes.Config{N: 3})
+	change := mutantsOf[lamport](&lamportAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("the first of its own queue enters, acknowledged or not", "exclusion",
 			func(l lamport) nodes.Machine { return &lamportUnheard{l} }),
@@ -62,7 +62,7 @@ func (l *lamportAnyRequest) Receive(env *nodes.Env, from nodes.ID, m nodes.Messa
 	l.lamport.Receive(env, from, m)
 }
 
-var lamportSavingRow = variantOf(&lamportRow, "lamport-saving",
+var lamportSavingAlgorithm = variantOf(&lamportAlgorithm, "lamport-saving",
 	func(l lamport) nodes.Machine { return &lamportSaving{l} }, nodes.MessageKind{Zero: lamportSaved{}})
 
 // lamportSaving is Lamport's algorithm by nodes that do not forget what they have stamped and acknowledged.

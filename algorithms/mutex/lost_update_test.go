@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // What exclusion is for: two processes each read an account, add to what they read and store it. Of the 20
@@ -64,7 +64,7 @@ func TestLostUpdatesEndAnywhereFromTwo(t *testing.T) {
 func endsOfAccount(t *testing.T, updates int, amounts []int, most int) (ends []int) {
 	t.Helper()
 	for value := range most + 1 {
-		row := &row.Row{Spec: nodes.Spec{
+		algo := &algorithm.Algorithm{Spec: nodes.Spec{
 			Name:    "unlocked-account",
 			New:     func(nodes.Config) nodes.Machine { return &depositor{left: updates, amounts: amounts} },
 			Servers: func(nodes.Config) int { return 1 },
@@ -74,7 +74,7 @@ func endsOfAccount(t *testing.T, updates int, amounts []int, most int) (ends []i
 			Messages: []nodes.MessageKind{{Zero: accountRead{}}, {Zero: accountHolds{}}, {Zero: accountStore{}},
 				{Zero: accountStored{}}},
 		}}
-		x, err := explore.Run(explore.Options{Spec: row, Config: nodes.Config{N: len(amounts)}, Entries: 1,
+		x, err := explore.Run(explore.Options{Spec: algo, Config: nodes.Config{N: len(amounts)}, Entries: 1,
 			Checks: []string{replay.CheckPanic}})
 		switch {
 		case err != nil:

@@ -5,32 +5,32 @@ import (
 	"fmt"
 	"testing"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // There is one token: at a node or on its way, never at both and never twice.
 func TestTokenCensus(t *testing.T) {
-	for _, row := range Table {
-		if row.Family != "token" {
+	for _, algo := range Table {
+		if algo.Family != "token" {
 			continue
 		}
-		if fault := tokenFault(t, row, 1); fault != "" {
-			t.Errorf("%s: %s", row.Name, fault)
+		if fault := tokenFault(t, algo, 1); fault != "" {
+			t.Errorf("%s: %s", algo.Name, fault)
 		}
 	}
 }
 
-// tokenFault runs a row and says how many tokens there were, if not always exactly one.
-func tokenFault(t *testing.T, row *row.Row, seed uint64) (fault string) {
+// tokenFault runs an algorithm and says how many tokens there were, if not always exactly one.
+func tokenFault(t *testing.T, algo *algorithm.Algorithm, seed uint64) (fault string) {
 	holders, flying := 0, 1 // a token that is not made yet counts as on its way
-	spec := *row
+	spec := *algo
 	spec.Live &^= nodes.NoDuplication // that concerns requests: copies of a token do no harm
 	cut := runWatched(t, &spec, 5, seed, func(m nodes.Machine, _ nodes.Message, handle func()) {
 		holder, ok := m.(nodes.TokenHolder)
 		if !ok {
-			t.Fatalf("%s: %T does not tell whether it has the token", row.Name, m)
+			t.Fatalf("%s: %T does not tell whether it has the token", algo.Name, m)
 		}
 		before := holder.HasToken()
 		handle()
@@ -53,16 +53,16 @@ func tokenFault(t *testing.T, row *row.Row, seed uint64) (fault string) {
 // A node panics if it receives a message that its algorithm does not have.
 func TestUnexpectedMessagesPanic(t *testing.T) {
 	type xxAlien struct{}
-	for _, row := range Table {
+	for _, algo := range Table {
 		c := nodes.Config{N: 3}
-		for id := range nodes.ID(c.N + row.ServerCount(c)) {
+		for id := range nodes.ID(c.N + algo.ServerCount(c)) {
 			func() {
 				defer func() {
 					if recover() == nil {
-						t.Errorf("%s: node %d takes an alien message", row.Name, id)
+						t.Errorf("%s: node %d takes an alien message", algo.Name, id)
 					}
 				}()
-				rowtest.Node(row, c.N, id).Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: xxAlien{}})
+				algotest.Node(algo, c.N, id).Handle(nodes.Input{Kind: nodes.Receive, From: 1, Message: xxAlien{}})
 			}()
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var maekawaRow = row.Row{
+var maekawaAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "maekawa",
 		New:  func(c nodes.Config) nodes.Machine { return &maekawa{quorums: c.Value(quorumOption)} },
@@ -23,24 +23,24 @@ var maekawaRow = row.Row{
 		"as corrected by Sanders, ACM TOCS 5(3), 1987",
 	Summary: "A node asks a quorum for their votes, each node having one to lend; any two quorums meet, " +
 		"and votes are given back to better requests.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			others := float64(arbiters(c))
 			// From RELEASE to LOCKED: two hops, or one if the node that leaves or the next to enter is the last
 			// arbiter.
-			cost := always("3(K-1) to 6(K-1)", row.Between(3*others, 6*others), row.Between(1, 2))
-			cost.Sequential = row.Exactly(3 * others)
+			cost := always("3(K-1) to 6(K-1)", algorithm.Between(3*others, 6*others), algorithm.Between(1, 2))
+			cost.Sequential = algorithm.Exactly(3 * others)
 			cost.One = cost.Sequential
 			return cost
 		},
-		Symbols: []row.Symbol{quorumSymbol},
+		Symbols: []algorithm.Symbol{quorumSymbol},
 		// There is no bound on how often others enter first: an arbiter serves the lowest stamp first, and a node
 		// that few have asked has a low clock, which rises by one with each of its own requests.
 		//
 		// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
 		// request comes after all that it has received, so as its own arbiter it answers with LOCKED or
 		// FAILED, and never sends INQUIRE because of it.
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = (K-1) entries", arbiters),
 			counts("release = request"),
 			counts("locked = request + relinquish"),
@@ -48,12 +48,12 @@ var maekawaRow = row.Row{
 			counts("inquire + failed <= request"),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: textbook + ": 3(K-1)", Load: "sequential",
-			Value: func(c nodes.Config) row.Range { return row.Exactly(float64(3 * arbiters(c))) }},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine,
-			Value: func(nodes.Config) row.Range { return row.Between(1, 2) }},
-		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: textbook + ": 3(K-1)", Load: "sequential",
+			Value: func(c nodes.Config) algorithm.Range { return algorithm.Exactly(float64(3 * arbiters(c))) }},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine,
+			Value: func(nodes.Config) algorithm.Range { return algorithm.Between(1, 2) }},
+		{Figure: algorithm.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(
 		under(blocks, "nodes that need the vote of the dead node wait, and hold the votes that the others need",

@@ -9,8 +9,8 @@ import (
 func maekawaMutants() []mutant {
 	const anything = "exclusion, progress or identities"
 	// A projective plane: any two quorums share one arbiter.
-	change := mutantsOf[maekawa](&maekawaRow, nodes.Config{N: 7})
-	inGrid := mutantsOf[maekawa](&maekawaRow, nodes.Config{N: 4}.With("quorums", gridQuorums))
+	change := mutantsOf[maekawa](&maekawaAlgorithm, nodes.Config{N: 7})
+	inGrid := mutantsOf[maekawa](&maekawaAlgorithm, nodes.Config{N: 4}.With("quorums", gridQuorums))
 	return []mutant{
 		change("the waiter that is displaced is not told", "progress",
 			func(m maekawa) nodes.Machine { m.voter.textbook = true; return &m }),

@@ -2,14 +2,14 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var majorityRow = row.Row{
+var majorityAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "majority",
 		New:      func(c nodes.Config) nodes.Machine { return &majority{few: c.Value(askOption) == askMajority} },
-		Messages: maekawaRow.Messages,
+		Messages: maekawaAlgorithm.Messages,
 		Options:  []nodes.Option{askOption},
 		Safe:     nodes.NoAmnesia,
 		// It goes on while at most (N-1)/2 votes are out of reach, rounded down: votes of crashed nodes, and
@@ -23,42 +23,42 @@ var majorityRow = row.Row{
 		"ACM TODS 4(2), 1979; split votes as Sanders, ACM TOCS 5(3), 1987",
 	Summary: "A node asks all for their votes, each node having one to lend, and enters with the votes of " +
 		"more than half; votes are given back to better requests.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			// REQUEST and RELEASE to all that are asked, and LOCKED from at least a majority: from all, unless others
 			// come before, or a RELEASE overtakes its REQUEST. The most is as in maekawa.
 			others := float64(asked(c) - 1)
 			least := 2*others + float64(c.N/2)
-			alone, contended := row.Between(least, 3*others), row.Between(least, 6*others)
-			return row.Cost{
+			alone, contended := algorithm.Between(least, 3*others), algorithm.Between(least, 6*others)
+			return algorithm.Cost{
 				Formula:    "2(K-1)+floor(N/2) to 6(K-1)",
 				Sequential: alone,
 				One:        alone,
 				Saturated:  contended,
 				Any:        contended,
-				Delay:      row.Between(1, 2), // as in maekawa
+				Delay:      algorithm.Between(1, 2), // as in maekawa
 			}
 		},
-		Symbols: []row.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
+		Symbols: []algorithm.Symbol{{Name: "K", Says: "nodes that are asked, itself included", Value: asked}},
 		// There is no bound on how often others enter first, for the same reason as in maekawa.
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = (K-1) entries", func(c nodes.Config) int { return asked(c) - 1 }),
 			counts("release = request"),
 			counts("locked <= request + relinquish"),
 			counts("locked >= floor(N/2) entries + relinquish", func(c nodes.Config) int { return c.N / 2 }),
-			maekawaRow.Mutex.Identities[3],
-			maekawaRow.Mutex.Identities[4],
+			maekawaAlgorithm.Mutex.Identities[3],
+			maekawaAlgorithm.Mutex.Identities[4],
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "derived: 3 floor(N/2), if only a majority is asked",
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "derived: 3 floor(N/2), if only a majority is asked",
 			Load: "sequential", Options: map[string]string{askOption.Name: askMajority},
-			Value: func(c nodes.Config) row.Range { return row.Exactly(float64(3 * (c.N / 2))) }},
-		{Figure: row.MessagesPerEntry, Source: "derived: 3(N-1), if all are asked", Load: "sequential",
+			Value: func(c nodes.Config) algorithm.Range { return algorithm.Exactly(float64(3 * (c.N / 2))) }},
+		{Figure: algorithm.MessagesPerEntry, Source: "derived: 3(N-1), if all are asked", Load: "sequential",
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) })},
-		{Figure: row.SynchronizationDelayHops, Source: textbook + ": as Maekawa's", Sizes: nine,
-			Value: func(nodes.Config) row.Range { return row.Between(1, 2) }},
-		{Figure: row.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: nine,
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook + ": as Maekawa's", Sizes: nine,
+			Value: func(nodes.Config) algorithm.Range { return algorithm.Between(1, 2) }},
+		{Figure: algorithm.ClientDelayHops, Source: textbook + ": as Maekawa's", Load: "sequential", Sizes: nine,
 			Value: exactly(2)},
 	},
 	Faults: withoutTimeouts(

@@ -6,19 +6,19 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
 func majorityMutants() []mutant {
 	const anything = "exclusion, progress or identities"
-	change := mutantsOf[majority](&majorityRow, nodes.Config{N: 5})
-	ofThree := mutantsOf[majority](&majorityRow, nodes.Config{N: 3})
-	ofFour := mutantsOf[majority](&majorityRow, nodes.Config{N: 4})
-	ofFew := mutantsOf[majority](&majorityRow, nodes.Config{N: 5}.With("ask", askMajority))
+	change := mutantsOf[majority](&majorityAlgorithm, nodes.Config{N: 5})
+	ofThree := mutantsOf[majority](&majorityAlgorithm, nodes.Config{N: 3})
+	ofFour := mutantsOf[majority](&majorityAlgorithm, nodes.Config{N: 4})
+	ofFew := mutantsOf[majority](&majorityAlgorithm, nodes.Config{N: 5}.With("ask", askMajority))
 	return []mutant{
 		ofFour("half of the votes are enough", "exclusion",
 			func(m majority) nodes.Machine { return &majorityHalf{m} }),
@@ -151,19 +151,19 @@ func (m *majorityWasteful) Receive(env *nodes.Env, from nodes.ID, msg nodes.Mess
 // The algorithm goes on after the crash of any minority of idle nodes. It stops after the crash of one node
 // more, and after a single crash if only a majority is asked.
 func TestMajorityGoesOnWithoutMinorities(t *testing.T) {
-	spec := majorityRow
+	spec := majorityAlgorithm
 	spec.Live &^= nodes.NoCrash // so that a stall is a failure
 	crash := func(c nodes.Config, count int, seed uint64) check.Outcome {
 		o := saturated(&spec, c, seed)
-		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:5ms")
+		o.Workload.Load, o.Workload.Think = workload.Closed, algotest.Drawn("exponential:5ms")
 		var faults []chaos.Fault
 		for i := range count {
 			// It has asked nobody yet.
 			victim := nodes.ID((int(seed) + i) % c.N)
 			faults = append(faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{victim}}}})
 		}
-		rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
-		return judge(t, o, row.Unbounded(0)).Outcome
+		algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), faults...)
+		return judge(t, o, algorithm.Unbounded(0)).Outcome
 	}
 	for n := 3; n <= 9; n++ {
 		c := nodes.Config{N: n}

@@ -9,16 +9,16 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // No machine or message may share memory with another, nor hold a map, a pointer, a func or a
 // channel: only then can a simulator clone and compare them without knowing what they are.
-func TestRowsArePlainAndUnshared(t *testing.T) {
-	for _, row := range Table {
-		t.Run(row.Name, func(t *testing.T) {
+func TestAlgorithmsArePlainAndUnshared(t *testing.T) {
+	for _, algo := range Table {
+		t.Run(algo.Name, func(t *testing.T) {
 			for seed := range soak.Pick[uint64](1, 3, 100) {
-				if faults := memoryFaults(t, row, 4, seed); len(faults) > 0 {
+				if faults := memoryFaults(t, algo, 4, seed); len(faults) > 0 {
 					t.Errorf("seed %d: %v", seed, faults)
 				}
 			}
@@ -37,19 +37,19 @@ func TestSharingIsSeen(t *testing.T) {
 			return &mapHolder{names: map[int]string{}}
 		},
 	} {
-		row := &row.Row{Spec: nodes.Spec{
+		algo := &algorithm.Algorithm{Spec: nodes.Spec{
 			New:      machine,
 			Messages: []nodes.MessageKind{{Zero: tyList{}}},
 		}}
-		if faults := memoryFaults(t, row, 3, 1); len(faults) == 0 {
+		if faults := memoryFaults(t, algo, 3, 1); len(faults) == 0 {
 			t.Errorf("%s is not seen", name)
 		}
 	}
-	row := &row.Row{Spec: nodes.Spec{
+	algo := &algorithm.Algorithm{Spec: nodes.Spec{
 		New:      func(nodes.Config) nodes.Machine { return &sharer{mine: make([]uint64, 2)} },
 		Messages: []nodes.MessageKind{{Zero: tyList{}}},
 	}}
-	if faults := memoryFaults(t, row, 3, 1); len(faults) > 0 {
+	if faults := memoryFaults(t, algo, 3, 1); len(faults) > 0 {
 		t.Errorf("a slice of one's own is taken for %v", faults)
 	}
 }
@@ -78,10 +78,10 @@ type mapHolder struct {
 	names map[int]string
 }
 
-// memoryFaults runs a row and returns what was wrong with the memory of its machines.
-func memoryFaults(t *testing.T, row *row.Row, n int, seed uint64) (faults []string) {
+// memoryFaults runs an algorithm and returns what was wrong with the memory of its machines.
+func memoryFaults(t *testing.T, algo *algorithm.Algorithm, n int, seed uint64) (faults []string) {
 	var machines []nodes.Machine
-	runWatched(t, row, n, seed, func(m nodes.Machine, received nodes.Message, handle func()) {
+	runWatched(t, algo, n, seed, func(m nodes.Machine, received nodes.Message, handle func()) {
 		handle()
 		if !slices.Contains(machines, m) {
 			machines = append(machines, m)

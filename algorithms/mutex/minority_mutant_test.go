@@ -8,8 +8,8 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -23,13 +23,13 @@ func minorityMutants() []mutant {
 	patient := c.With("loss-timeout", "200ms")
 	const closes = "a census closes without a majority"
 	return []mutant{
-		mutantsOf[failover](&centralFailoverRow, c)("a coordinator serves in a minority", "minority",
+		mutantsOf[failover](&centralFailoverAlgorithm, c)("a coordinator serves in a minority", "minority",
 			func(f failover) nodes.Machine { return &failoverServing{f} }).parted(),
-		mutantsOf[ricartView](&ricartViewRow, c)(closes, "minority",
+		mutantsOf[ricartView](&ricartViewAlgorithm, c)(closes, "minority",
 			func(r ricartView) nodes.Machine { return &viewMinor{r} }).parted(),
-		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, patient)(closes, "minority",
+		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingAlgorithm, patient)(closes, "minority",
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingMinor{r} }).parted(),
-		mutantsOf[suzukiKasamiFT](&suzukiKasamiFTRow, patient)(closes, "minority",
+		mutantsOf[suzukiKasamiFT](&suzukiKasamiFTAlgorithm, patient)(closes, "minority",
 			func(s suzukiKasamiFT) nodes.Machine { return &skftMinor{s} }).parted(),
 	}
 }
@@ -86,9 +86,9 @@ func (m mutant) parted() mutant { m.cut = true; return m }
 func (m mutant) part(o *sim.Options) []chaos.Fault {
 	o.Entries, o.Duration = 0, 900*time.Millisecond
 	beside := besides(&m.spec, m.config.N, "heartbeat:period=10ms,timeout=50ms")
-	o.Stack = rowtest.StackOf(&m.spec, m.config, beside...)
+	o.Stack = algotest.StackOf(&m.spec, m.config, beside...)
 	order := [...]string{"0-1/2-4", "3-4/0-2", "0,4/1-3"}
-	cut := rowtest.Cut(order[o.Seed%uint64(len(order))])
+	cut := algotest.Cut(order[o.Seed%uint64(len(order))])
 	return []chaos.Fault{{Effect: &effect.Partition{Cut: cut},
 		Schedule: chaos.Schedule{At: 100 * time.Millisecond, For: 600 * time.Millisecond}}}
 }
@@ -103,8 +103,8 @@ func cutsAsked(faults []chaos.Fault) (all []check.Fault) {
 	return all
 }
 
-// A node that suspects half of the clients, and has heard from no majority, enters only as its row allows,
-// in any order of crashes, restarts and wrong suspicions.
+// A node that suspects half of the clients, and has heard from no majority, enters only as its algorithm
+// allows, in any order of crashes, restarts and wrong suspicions.
 func TestMinoritiesAreExplored(t *testing.T) {
 	for _, spec := range Table {
 		if spec.Exclusion().Minority == nil {
@@ -114,7 +114,7 @@ func TestMinoritiesAreExplored(t *testing.T) {
 			{Suspicions: 2, Losses: 1, Reordering: true}} {
 			o.Spec, o.Config, o.Entries, o.Copies = spec, nodes.Config{N: 3, Fenced: true}, 1, 1
 			o.Checks, o.States = []string{replay.CheckMinority}, soak.Pick[uint64](3000, 20_000, 500_000)
-			x := rowtest.Explore(t, o)
+			x := algotest.Explore(t, o)
 			if x.Violation != nil {
 				t.Errorf("%s: %s\n%s", spec.Name, x.Violation.Says, strings.Join(x.Violation.Story, "\n"))
 			}

@@ -2,10 +2,10 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var multiCopyRow = row.Row{
+var multiCopyAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "multi-copy",
 		New: func(c nodes.Config) nodes.Machine {
@@ -23,27 +23,27 @@ var multiCopyRow = row.Row{
 	Summary: "A node asks every peer for m of M copies; each peer replies how many it takes first, and the " +
 		"node enters when m remain; a leaving node tells its peers.",
 	// No Bypass: while a node waits, peers that need fewer copies may enter again and again before it.
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			least := row.Exactly(float64(2 * (c.N - 1)))
-			any := row.Between(least.Min, float64(3*(c.N-1)))
-			return row.Cost{Formula: "2(N-1) alone, up to 3(N-1) if concurrent", Sequential: least, One: least,
-				Saturated: any, Any: any, Delay: row.Between(0, 1)}
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			least := algorithm.Exactly(float64(2 * (c.N - 1)))
+			any := algorithm.Between(least.Min, float64(3*(c.N-1)))
+			return algorithm.Cost{Formula: "2(N-1) alone, up to 3(N-1) if concurrent", Sequential: least, One: least,
+				Saturated: any, Any: any, Delay: algorithm.Between(0, 1)}
 		},
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = (N-1) entries", peers),
 			counts("answer = request"),
 			counts("freed <= answer"),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "derived: a request, an answer, and copies freed later",
-			Take: "1..3", Value: func(c nodes.Config) row.Range {
-				return row.Between(float64(2*(c.N-1)), float64(3*(c.N-1)))
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "derived: a request, an answer, and copies freed later",
+			Take: "1..3", Value: func(c nodes.Config) algorithm.Range {
+				return algorithm.Between(float64(2*(c.N-1)), float64(3*(c.N-1)))
 			}},
-		{Figure: row.MessagesPerEntry, Source: "derived: one at a time", Load: "sequential", Take: "1..3",
+		{Figure: algorithm.MessagesPerEntry, Source: "derived: one at a time", Load: "sequential", Take: "1..3",
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
-		{Figure: row.ClientDelayHops, Source: "derived: a request and its answers", Load: "sequential",
+		{Figure: algorithm.ClientDelayHops, Source: "derived: a request and its answers", Load: "sequential",
 			Sizes: nine, Take: "1..3", Value: exactly(2)},
 	},
 	// With three copies, the default number. Each request takes one.

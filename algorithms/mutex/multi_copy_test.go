@@ -5,7 +5,7 @@ import (
 )
 
 func multiCopyMutants() []mutant {
-	of := mutantsOf[multiCopy](&multiCopyRow, nodes.Config{N: 3, Units: 3})
+	of := mutantsOf[multiCopy](&multiCopyAlgorithm, nodes.Config{N: 3, Units: 3})
 	return []mutant{
 		of("a peer answers that it takes one copy, however many that are", "exclusion",
 			func(c multiCopy) nodes.Machine { return &copiesUncounted{c} }),

@@ -9,19 +9,19 @@ import (
 	"time"
 
 	"turnstile/internal/soak"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // A mutant is a sound algorithm with one rule changed. The checks have to catch it: a check that lets one
 // pass is decoration.
 type mutant struct {
-	rule  string   // what was changed
-	sound *row.Row // the algorithm without the change, a row or a variant
-	spec  row.Row
+	rule  string               // what was changed
+	sound *algorithm.Algorithm // the algorithm without the change, an algorithm or a variant
+	spec  algorithm.Algorithm
 	fails string // the check that catches it, or several: exclusion, progress, capacity, identities, panic
 
 	// The conditions under which the mutant fails, and the sound algorithm does not.
@@ -54,9 +54,10 @@ func mutants() []mutant {
 
 // mutantsOf returns a function that makes mutants of an algorithm: it takes the rule that is changed, the
 // check that catches it, and what makes the mutant of the sound machine, of type M.
-func mutantsOf[M any](row *row.Row, c nodes.Config) func(string, string, func(M) nodes.Machine) mutant {
+func mutantsOf[M any](algo *algorithm.Algorithm, c nodes.Config) func(string, string,
+	func(M) nodes.Machine) mutant {
 	return func(rule, fails string, wrap func(M) nodes.Machine) mutant {
-		return mutant{rule: rule, sound: row, spec: *rowtest.Rebuilt(row, wrap), fails: fails, config: c}
+		return mutant{rule: rule, sound: algo, spec: *algotest.Rebuilt(algo, wrap), fails: fails, config: c}
 	}
 }
 
@@ -88,11 +89,11 @@ var tired = nodes.Timer{Kind: 1}
 
 const tiredAfter = 5 * time.Millisecond
 
-// row returns the name of the row, or of a variant, of which m is a mutant.
+// algorithm returns the name of the algorithm, or of a variant, of which m is a mutant.
 func (m mutant) row() (name string) {
-	for _, row := range Table {
-		if strings.HasPrefix(m.sound.Name, row.Name) && len(row.Name) > len(name) {
-			name = row.Name
+	for _, algo := range Table {
+		if strings.HasPrefix(m.sound.Name, algo.Name) && len(algo.Name) > len(name) {
+			name = algo.Name
 		}
 	}
 	return name
@@ -100,7 +101,7 @@ func (m mutant) row() (name string) {
 
 // Every mutant is caught, by the check that it is there for. The table that shows it is what `make mutants`
 // prints.
-func TestMutantsOfRows(t *testing.T) {
+func TestMutantsOfAlgorithms(t *testing.T) {
 	var all []*hunted
 	t.Cleanup(func() { writeTable(os.Stdout, all) })
 	for _, m := range mutants() {
@@ -132,7 +133,7 @@ func TestSurvivorsAreNoticed(t *testing.T) {
 }
 
 // Where its mutants fail, the sound algorithm does not: what is caught is the mutation.
-func TestRowsPassWhereTheirMutantsFail(t *testing.T) {
+func TestAlgorithmsPassWhereTheirMutantsFail(t *testing.T) {
 	tried := map[string]bool{}
 	for _, m := range mutants() {
 		name := fmt.Sprintf("%s/%s, %+v, %v, %s", m.row(), m.sound.Name, m.config, m.hold, m.met())
@@ -169,15 +170,15 @@ func TestMutantsDiffer(t *testing.T) {
 // A counter that misses all messages of one kind, at senders and receivers alike, violates the identities of
 // message counts. FAILED, PLACE and FREED have only upper bounds: the order of requests decides their number.
 func TestUncountedKindsAreNoticed(t *testing.T) {
-	for _, row := range Table {
-		m := mutant{sound: row, spec: *row, config: nodes.Config{N: 4}}
-		for kind, name := range rowtest.StackOf(row, m.config).Codec().Names() {
-			if row.Flaw != nil || slices.Contains([]string{"failed", "place", "freed"}, name) {
+	for _, algo := range Table {
+		m := mutant{sound: algo, spec: *algo, config: nodes.Config{N: 4}}
+		for kind, name := range algotest.StackOf(algo, m.config).Codec().Names() {
+			if algo.Flaw != nil || slices.Contains([]string{"failed", "place", "freed"}, name) {
 				continue
 			}
-			h := rowtest.History(t, m.options(1))
+			h := algotest.History(t, m.options(1))
 			if by, says := m.fault(h, workload.Saturated, 1); by != "" {
-				t.Fatalf("%s: %s: %s", row.Name, by, says)
+				t.Fatalf("%s: %s: %s", algo.Name, by, says)
 			}
 			if history.Sum(h.Logs).Kinds[kind].Sent == 0 {
 				continue // it is not sent without faults
@@ -189,7 +190,7 @@ func TestUncountedKindsAreNoticed(t *testing.T) {
 				return e.Kind == history.Sent && int(e.Count) == kind
 			})
 			if by, _ := m.fault(h, workload.Saturated, 1); by != "identities" && by != "cost" {
-				t.Errorf("%s, %s messages not counted: caught by %q", row.Name, name, by)
+				t.Errorf("%s, %s messages not counted: caught by %q", algo.Name, name, by)
 			}
 		}
 	}

@@ -2,10 +2,10 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var naimiTrehelRow = row.Row{
+var naimiTrehelAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "naimi-trehel",
 		New: func(nodes.Config) nodes.Machine {
@@ -19,11 +19,11 @@ var naimiTrehelRow = row.Row{
 		"reversal, JPDC 34(1), 1996",
 	Summary: "Requests follow a chain of fathers to the node that asked last, which sends the token on; " +
 		"on the way they turn the chain towards the new one.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			return keepingToken(c, "1+1/2+...+1/(N-1) on average if sequential, N at most", c.N)
 		},
-		Exact: func(c nodes.Config, alone bool) row.EntryCost {
+		Exact: func(c nodes.Config, alone bool) algorithm.EntryCost {
 			if !alone {
 				return nil // concurrent requests take other ways
 			}
@@ -31,18 +31,18 @@ var naimiTrehelRow = row.Row{
 		},
 		// The waiting nodes ahead form a queue, in which each node is once.
 		Bypass: peers,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("token <= entries"),
 			counts("token <= request"),
 			counts("request <= (N-1) token", peers),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "Naimi, Trehel and Arnold, JPDC 34(1), 1996: H(N-1)",
-			Load: "sequential", Value: formula(harmonic), Within: row.Mean},
-		{Figure: row.MessagesPerEntry, Source: "fit to simulations: 4 - 6/(N+1)", Hold: 2 * row.Hop,
-			Value: formula(func(n float64) float64 { return 4 - 6/(n+1) }), Within: row.Fitted},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "Naimi, Trehel and Arnold, JPDC 34(1), 1996: H(N-1)",
+			Load: "sequential", Value: formula(harmonic), Within: algorithm.Mean},
+		{Figure: algorithm.MessagesPerEntry, Source: "fit to simulations: 4 - 6/(N+1)", Hold: 2 * algorithm.Hop,
+			Value: formula(func(n float64) float64 { return 4 - 6/(n+1) }), Within: algorithm.Fitted},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
 		under(recovers|starves|blocks, "nodes whose requests pass the dead node wait (P); all do if it "+
@@ -61,7 +61,7 @@ func harmonic(n float64) (sum float64) {
 
 // reversals is the cost of one request after another. A request goes from father to father up to the root,
 // which sends the token; all on the way take the new root as their father.
-func reversals(n int) row.EntryCost {
+func reversals(n int) algorithm.EntryCost {
 	father, root := make([]nodes.ID, n), nodes.ID(0)
 	return func(entrant nodes.ID) (messages int) {
 		for at := entrant; at != root; messages++ {

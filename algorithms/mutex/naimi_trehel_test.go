@@ -8,7 +8,7 @@ import (
 )
 
 func naimiMutants() []mutant {
-	change := mutantsOf[naimiTrehel](&naimiTrehelRow, nodes.Config{N: 4})
+	change := mutantsOf[naimiTrehel](&naimiTrehelAlgorithm, nodes.Config{N: 4})
 	return []mutant{
 		change("who asks does not become the father", "progress",
 			func(t naimiTrehel) nodes.Machine { return &naimiFaithful{t} }),
@@ -79,7 +79,7 @@ func (t *naimiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 func TestNaimiTrehelCostsTheHarmonicNumber(t *testing.T) {
 	for n, want := range map[int]float64{1: 0, 2: 1, 4: 1.8333, 5: 2.0833, 9: 2.7179, 16: 3.3182, 32: 4.0272} {
 		account, sum := reversals(n), 0
-		entries := singleEntries(t, &naimiTrehelRow, nodes.Config{N: n}, 5000)
+		entries := singleEntries(t, &naimiTrehelAlgorithm, nodes.Config{N: n}, 5000)
 		for i, e := range entries {
 			if want := account(e.node); e.messages != want {
 				t.Fatalf("%d nodes: entry %d takes %d messages, want %d", n, i, e.messages, want)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The values of deferOption: when a node keeps a reply until it leaves.
@@ -22,7 +22,7 @@ var deferOption = nodes.Option{
 	Shows:   []nodes.Shown{{Value: deferNever, Than: deferInside, Figure: "overlaps", Least: 1.1, Most: 10}},
 }
 
-var naiveBroadcastRow = row.Row{
+var naiveBroadcastAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "naive-broadcast",
 		New:      func(c nodes.Config) nodes.Machine { return &naiveBroadcast{defers: c.Value(deferOption)} },
@@ -35,7 +35,7 @@ var naiveBroadcastRow = row.Row{
 	Summary: "A node asks every peer and enters when all have replied; a peer that is inside replies " +
 		"when it leaves, or (defer never) at once.",
 	Mutex: naiveExclusion(),
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "exclusion",
 		At:    nodes.Config{N: 2},
 	},
@@ -44,19 +44,19 @@ var naiveBroadcastRow = row.Row{
 		under(breaks, naiveBoth, naiveLinks...)),
 }
 
-var naiveDeferringRow = row.Row{
+var naiveDeferringAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "naive-broadcast-deferring",
 		New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{defers: deferWaiting} },
-		Messages: naiveBroadcastRow.Messages,
-		Live:     naiveBroadcastRow.Live,
+		Messages: naiveBroadcastAlgorithm.Messages,
+		Live:     naiveBroadcastAlgorithm.Live,
 	},
 	Aliases: []string{"naive-deferring"}, Family: "permission",
 	Source: "no source: naive-broadcast, but waiting nodes defer replies, too",
 	Summary: "As naive-broadcast, but a waiting peer, too, replies only when it leaves: two that ask at the " +
 		"same time wait for each other.",
 	Mutex: naiveExclusion(),
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "progress",
 		At:    nodes.Config{N: 2},
 	},
@@ -65,12 +65,12 @@ var naiveDeferringRow = row.Row{
 		under(blocks|unhit, naiveNeither+naiveLate, naiveLinks...)),
 }
 
-func naiveExclusion() *row.Exclusion {
-	return &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			return always("2(N-1)", row.Exactly(float64(2*(c.N-1))), row.Exactly(1))
+func naiveExclusion() *algorithm.Exclusion {
+	return &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			return always("2(N-1)", algorithm.Exactly(float64(2*(c.N-1))), algorithm.Exactly(1))
 		},
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = (N-1) entries", peers),
 			counts("reply = request"),
 		},

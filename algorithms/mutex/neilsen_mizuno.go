@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var neilsenMizunoRow = row.Row{
+var neilsenMizunoAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "neilsen-mizuno",
 		New: func(c nodes.Config) nodes.Machine {
@@ -21,34 +21,36 @@ var neilsenMizunoRow = row.Row{
 	Source: "Neilsen and Mizuno, A DAG-based algorithm for distributed mutual exclusion, ICDCS 1991",
 	Summary: "Requests follow the edges of a tree to the node that asked last, and turn them round; that node " +
 		"sends the token straight to the new one.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			return keepingToken(c, "D+1 at most, 3 on a star", diameter(c)+1)
 		},
-		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
+		Symbols: []algorithm.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
 		// A request ends at the node that asked just before, which enters before the sender of the request. Edges
 		// only change their direction, so the request takes the path through the tree. The token takes one message.
-		Exact: func(c nodes.Config, _ bool) row.EntryCost {
+		Exact: func(c nodes.Config, _ bool) algorithm.EntryCost {
 			tree := c.Value(treeOption)
 			return handovers(func(from, to nodes.ID) int { return distance(tree, from, to) + 1 })
 		},
 		// The waiting nodes ahead form a queue, in which each node is once.
 		Bypass: peers,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("privilege <= entries"),
 			counts("privilege <= request"),
 			counts("request <= (D) privilege", diameter),
 		},
 	},
-	Published: slices.Concat([]row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "Neilsen and Mizuno, ICDCS 1991: at most 3 on a star",
+	Published: slices.Concat([]algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry,
+			Source:  "Neilsen and Mizuno, ICDCS 1991: at most 3 on a star",
 			Options: map[string]string{treeOption.Name: starTree},
-			Value:   func(nodes.Config) row.Range { return row.Between(0, 3) }},
-		{Figure: row.SynchronizationDelayHops, Sizes: nine, Value: exactly(1),
+			Value:   func(nodes.Config) algorithm.Range { return algorithm.Between(0, 3) }},
+		{Figure: algorithm.SynchronizationDelayHops, Sizes: nine, Value: exactly(1),
 			Source: "Neilsen and Mizuno, ICDCS 1991: minimal under heavy load"},
-		{Figure: row.MessagesPerEntry, Source: "3 - 5/N + 2/N^2 on a star", Load: "sequential",
+		{Figure: algorithm.MessagesPerEntry,
+			Source: "3 - 5/N + 2/N^2 on a star", Load: "sequential",
 			Options: map[string]string{treeOption.Name: starTree},
-			Value:   formula(func(n float64) float64 { return 3 - 5/n + 2/(n*n) }), Within: row.Mean},
+			Value:   formula(func(n float64) float64 { return 3 - 5/n + 2/(n*n) }), Within: algorithm.Mean},
 	}, neilsenMeans("line", "binary")),
 	Faults: withoutTimeouts(
 		under(recovers|starves|blocks, "nodes whose requests pass the dead node wait (P); all do if it "+
@@ -63,15 +65,16 @@ var neilsenMizunoRow = row.Row{
 // neilsenMeans returns claims on the cost of single requests in several trees: a request for each edge on
 // the way to the last node that entered, and the token. One of N draws is that node itself, which costs
 // nothing.
-func neilsenMeans(trees ...string) (claims []row.Claim) {
+func neilsenMeans(trees ...string) (claims []algorithm.Claim) {
 	for _, tree := range trees {
-		claims = append(claims, row.Claim{
-			Figure: row.MessagesPerEntry, Source: "mean distance in the tree, and (N-1)/N tokens", Load: "sequential",
+		claims = append(claims, algorithm.Claim{
+			Figure: algorithm.MessagesPerEntry,
+			Source: "mean distance in the tree, and (N-1)/N tokens", Load: "sequential",
 			Options: map[string]string{treeOption.Name: tree},
-			Value: func(c nodes.Config) row.Range {
-				return row.Exactly(meanDistance(c) + float64(c.N-1)/float64(c.N))
+			Value: func(c nodes.Config) algorithm.Range {
+				return algorithm.Exactly(meanDistance(c) + float64(c.N-1)/float64(c.N))
 			},
-			Within: row.Mean,
+			Within: algorithm.Mean,
 		})
 	}
 	return claims

@@ -3,7 +3,7 @@ package mutex
 import "turnstile/nodes"
 
 func neilsenMutants() []mutant {
-	change := mutantsOf[neilsenMizuno](&neilsenMizunoRow, nodes.Config{N: 4})
+	change := mutantsOf[neilsenMizuno](&neilsenMizunoAlgorithm, nodes.Config{N: 4})
 	return []mutant{
 		change("edges are not turned", "progress",
 			func(m neilsenMizuno) nodes.Machine { return &neilsenFixed{m} }),
@@ -19,7 +19,7 @@ func neilsenMutants() []mutant {
 			func(m neilsenMizuno) nodes.Machine { return &neilsenStale{m} }).copied(),
 		change("one request of a node in 25 goes with a token that is out of date", "cost",
 			func(m neilsenMizuno) nodes.Machine { return &neilsenWasteful{neilsenMizuno: m} }).wasteful(),
-		mutantsOf[neilsenMizuno](&neilsenMizunoRow, nodes.Config{N: 5})(
+		mutantsOf[neilsenMizuno](&neilsenMizunoAlgorithm, nodes.Config{N: 5})(
 			"a node that wants to enter keeps the last node's request until it leaves", "fairness",
 			func(m neilsenMizuno) nodes.Machine { return &neilsenUnfair{neilsenMizuno: m} }).at("tree", "line"),
 	}

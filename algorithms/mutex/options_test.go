@@ -4,33 +4,33 @@ import (
 	"testing"
 
 	"turnstile/algorithms/election"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// assembled returns the stack of a row beside its failure detector.
-func assembled(of *row.Row, c nodes.Config) *row.Stack {
+// assembled returns the stack of an algorithm beside its failure detector.
+func assembled(of *algorithm.Algorithm, c nodes.Config) *algorithm.Stack {
 	beside := besides(of, c.N, of.Detects)
 	if c.Elect != "" {
-		elector, err := row.ParseInstance("elector", election.Table, c.Elect, c.N, nodes.Delays{})
+		elector, err := algorithm.ParseInstance("elector", election.Table, c.Elect, c.N, nodes.Delays{})
 		if err != nil {
-			panic(err) // a row states a wrong elector
+			panic(err) // an algorithm states a wrong elector
 		}
 		beside = append(beside, elector)
 	}
-	return rowtest.StackOf(of, c, beside...)
+	return algotest.StackOf(of, c, beside...)
 }
 
-// Each figure holds that a row states about a value of its options.
-func TestOptionsDoWhatTheirRowsSay(t *testing.T) { rowtest.Options(t, Table, assembled) }
+// Each figure holds that an algorithm states about a value of its options.
+func TestOptionsDoWhatTheirAlgorithmsSay(t *testing.T) { algotest.Options(t, Table, assembled) }
 
 // The highest ID comes first with the priority of IDs, and the index is half of what was asked for.
 func TestOptionMutantsAreCaught(t *testing.T) {
-	rowtest.OptionMutants(t, []rowtest.Mutant{
-		rowtest.MutantsOf[ricartRanked](&ricartAgrawalaRow)("priority: the highest ID comes first",
+	algotest.OptionMutants(t, []algotest.Mutant{
+		algotest.MutantsOf[ricartRanked](&ricartAgrawalaAlgorithm)("priority: the highest ID comes first",
 			func(r ricartRanked) nodes.Machine { return &ricartHighest{r} }),
-		rowtest.MutantsOf[suzukiModulo](&suzukiKasamiRow)("index: it is half of what was asked for",
+		algotest.MutantsOf[suzukiModulo](&suzukiKasamiAlgorithm)("index: it is half of what was asked for",
 			func(s suzukiModulo) nodes.Machine {
 				s.modulus /= 2
 				return &s

@@ -7,10 +7,10 @@ import (
 
 	"turnstile/algorithms/register"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var petersonRow = row.Row{
+var petersonAlgorithm = algorithm.Algorithm{
 	Spec:    petersonSpec("peterson", newPeterson),
 	Aliases: []string{"tournament"}, Family: "registers",
 	Source: "Peterson, Myths about the mutual exclusion problem, Information Processing Letters 12(3), 1981, " +
@@ -18,12 +18,12 @@ var petersonRow = row.Row{
 	Summary: "In each match of a tournament tree a client raises its flag, then writes that it came last; " +
 		"it wins once the other's flag is down or the other came last.",
 	Mutex: petersonExclusion,
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "three writes and two reads a match, each answered",
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "three writes and two reads a match, each answered",
 			Load: "sequential", Sizes: []int{2, 4, 8, 16, 32}, Value: formula(func(n float64) float64 {
 				return 10 * float64(bits.Len(uint(n))-1)
 			})},
-		{Figure: row.ClientDelayHops, Source: "two writes and two reads a match, one after the other",
+		{Figure: algorithm.ClientDelayHops, Source: "two writes and two reads a match, one after the other",
 			Load: "sequential", Sizes: []int{8}, Value: exactly(24)},
 	},
 	Faults: petersonFaults,
@@ -49,23 +49,23 @@ func petersonSpec(name string, client func(nodes.Config) *peterson) nodes.Spec {
 
 // petersonExclusion has the published figures. A client that finds nobody else interested takes three writes
 // and two reads in a match, all answered.
-var petersonExclusion = &row.Exclusion{
-	Cost: func(c nodes.Config) row.Cost {
+var petersonExclusion = &algorithm.Exclusion{
+	Cost: func(c nodes.Config) algorithm.Cost {
 		least, most := 10*matches(c, 0), 10*matches(c, nodes.ID(c.N-1))
 		cost := always("(8 to 10) log2 N, plus 2 for each repeated read",
-			row.Between(float64(least), float64(most)), row.Unbounded(2))
+			algorithm.Between(float64(least), float64(most)), algorithm.Unbounded(2))
 		// A client that reads that the other side is the last need not read whether that side is interested.
-		cost.Saturated = row.Unbounded(float64(least) / 10 * 8)
+		cost.Saturated = algorithm.Unbounded(float64(least) / 10 * 8)
 		cost.Any = cost.Saturated
 		return cost
 	},
-	Exact: func(c nodes.Config, alone bool) row.EntryCost {
+	Exact: func(c nodes.Config, alone bool) algorithm.EntryCost {
 		if !alone {
 			return nil
 		}
 		return func(entrant nodes.ID) int { return 10 * matches(c, entrant) }
 	},
-	Identities: []row.Identity{
+	Identities: []algorithm.Identity{
 		counts("value = read"),
 		counts("written = write"),
 	},

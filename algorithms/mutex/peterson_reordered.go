@@ -2,7 +2,7 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // peterson-reordered is Peterson's algorithm with its two writes done in the other order. Either its program
@@ -10,7 +10,7 @@ import (
 // is done, like a processor with a store buffer and no fence. It is not safe. The first client writes that
 // it is the last, then the second does. The second says that it is interested, reads that the first is not,
 // and enters. Then the first says so too, reads that the second is the last, and enters.
-var petersonReorderedRow = row.Row{
+var petersonReorderedAlgorithm = algorithm.Algorithm{
 	Spec: func() nodes.Spec {
 		spec := petersonSpec("peterson-reordered", newPetersonReordered)
 		spec.Options = append([]nodes.Option{reorderedOption}, spec.Options...)
@@ -20,7 +20,7 @@ var petersonReorderedRow = row.Row{
 	Source:  lozes + ": the first two writes exchanged, as memory without fences may do",
 	Summary: "As peterson, but a client says that it is the last before it is known to be interested.",
 	Mutex:   petersonExclusion,
-	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}, Rare: true},
+	Flaw:    &algorithm.Flaw{Check: "exclusion", At: nodes.Config{N: 2}, Rare: true},
 	Faults: orBreaks(beside(under(recovers|starves|blocks, "as peterson (P, B), unless the dead client had "+
 		"not yet said that it is interested (L)", "dead-waiter"), petersonFaults),
 		"two clients are both let in (X), without any fault"),

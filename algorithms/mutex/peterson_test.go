@@ -7,7 +7,7 @@ import (
 
 func petersonMutants() []mutant {
 	c := nodes.Config{N: 3}
-	change := mutantsOf[peterson](&petersonRow, c)
+	change := mutantsOf[peterson](&petersonAlgorithm, c)
 	return []mutant{
 		change("a write is not waited for", "exclusion",
 			func(p peterson) nodes.Machine { p.buffered = true; return &p }),
@@ -21,7 +21,7 @@ func petersonMutants() []mutant {
 			func(p peterson) nodes.Machine { return &petersonResigned{p} }),
 		change("one request of a client in 25 reads a variable once more", "cost",
 			func(p peterson) nodes.Machine { return &petersonWasteful{peterson: p} }).wasteful(),
-		mutantsOf[registerServer](&petersonRow, c)("a write that comes twice is done twice",
+		mutantsOf[registerServer](&petersonAlgorithm, c)("a write that comes twice is done twice",
 			"exclusion or progress", func(r registerServer) nodes.Machine { return &petersonRewriting{r} }).copied(),
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
@@ -168,12 +168,13 @@ func leaseLost(of *history.History) *history.History {
 	return h
 }
 
-// About exclusion the check agrees with porcupine, an independent judge: on runs of sound rows, with and
-// without disasters, of broken rows and mutants, and on runs with an exit moved to within 1 ns of an entry.
+// About exclusion the check agrees with porcupine, an independent judge: on runs of sound algorithms, with
+// and without disasters, of broken algorithms and mutants, and on runs with an exit moved to within 1 ns of
+// an entry.
 func TestPorcupineAgreesAboutExclusion(t *testing.T) {
 	var n lockTally
 	judged := func(what string, o sim.Options) {
-		h, s := rowtest.History(t, o), check.SettingOf(o.Stack)
+		h, s := algotest.History(t, o), check.SettingOf(o.Stack)
 		n.compare(t, what, h, s)
 		for _, by := range []int64{-1, 0, 1} {
 			if late := lateExit(h, by); late != nil && o.FaultDriver == nil {
@@ -192,7 +193,7 @@ func TestPorcupineAgreesAboutExclusion(t *testing.T) {
 		}
 		for seed := range uint64(10) {
 			o := saturated(spec, nodes.Config{N: 3 + int(seed%2)}, seed)
-			o.Patience, o.Workload.Hold = 5_000, rowtest.Drawn("exponential:20ms") // some die inside
+			o.Patience, o.Workload.Hold = 5_000, algotest.Drawn("exponential:20ms") // some die inside
 			disaster(&o, nodes.FIFO)
 			judged(fmt.Sprintf("%s, seed %d, with disasters", spec.Name, seed), o)
 		}

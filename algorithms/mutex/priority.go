@@ -2,7 +2,7 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A priority is a rule on which request comes first (D. W. Jones, notes of 22C:116: "Breaking ties"). A node
@@ -46,7 +46,7 @@ func ofStamps(c nodes.Config) int {
 	if priorityOf(c) == byStamp {
 		return peers(c)
 	}
-	return row.Any
+	return algorithm.Any
 }
 
 // before reports whether request s comes before t. Of two requests of different nodes, one comes before the

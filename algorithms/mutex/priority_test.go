@@ -6,10 +6,10 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -25,16 +25,16 @@ func (b *byClock) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 // inPriority judges a run in which clients ask at times of their own, and some more often than others.
-func inPriority(t *testing.T, of *row.Row, n int, seed uint64) (f check.Finding) {
+func inPriority(t *testing.T, of *algorithm.Algorithm, n int, seed uint64) (f check.Finding) {
 	t.Helper()
 	c := of.Explicit(nodes.Config{N: n}.With("priority", "fewest"))
-	o := sim.Options{Stack: rowtest.StackOf(of, c), Seed: seed, Entries: uint64(40 * n),
-		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:6ms"),
+	o := sim.Options{Stack: algotest.StackOf(of, c), Seed: seed, Entries: uint64(40 * n),
+		Workload: workload.Workload{Load: workload.Closed, Think: algotest.Drawn("exponential:6ms"),
 			Hold: chance.Constant(3 * time.Millisecond)}}
-	rowtest.Over(&o, rowtest.NetworkOf("uniform:0s,1ms"))
+	algotest.Over(&o, algotest.NetworkOf("uniform:0s,1ms"))
 	s := check.SettingOf(o.Stack)
 	s.Bounded, s.Delay = true, time.Millisecond
-	for _, f := range check.Judge(rowtest.History(t, o), s).Findings {
+	for _, f := range check.Judge(algotest.History(t, o), s).Findings {
 		if f.Check == "priority" {
 			return f
 		}
@@ -46,7 +46,7 @@ func inPriority(t *testing.T, of *row.Row, n int, seed uint64) (f check.Finding)
 // Once a request is known to all, no node enters before it that has made more.
 func TestFewestComeFirst(t *testing.T) {
 	for seed := range soak.Pick[uint64](5, 50, 5000) {
-		if f := inPriority(t, &ricartAgrawalaRow, 2+int(seed%6), seed); f.Outcome != check.Valid {
+		if f := inPriority(t, &ricartAgrawalaAlgorithm, 2+int(seed%6), seed); f.Outcome != check.Valid {
 			t.Errorf("seed %d: %s", seed, f.Says)
 		}
 	}
@@ -54,12 +54,13 @@ func TestFewestComeFirst(t *testing.T) {
 
 // Another order is found out.
 func TestAnotherOrderThanFewestIsFound(t *testing.T) {
-	for name, of := range map[string]*row.Row{
-		"by ID": rowtest.Rebuilt(&ricartAgrawalaRow, func(r ricartRanked) nodes.Machine {
+	for name, of := range map[string]*algorithm.Algorithm{
+		"by ID": algotest.Rebuilt(&ricartAgrawalaAlgorithm, func(r ricartRanked) nodes.Machine {
 			r.by = byID
 			return &r
 		}),
-		"by clock": rowtest.Rebuilt(&ricartAgrawalaRow, func(r ricartRanked) nodes.Machine { return &byClock{r} }),
+		"by clock": algotest.Rebuilt(&ricartAgrawalaAlgorithm,
+			func(r ricartRanked) nodes.Machine { return &byClock{r} }),
 	} {
 		violated := false
 		for seed := range uint64(5) {

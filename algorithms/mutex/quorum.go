@@ -5,7 +5,7 @@ import (
 
 	"turnstile/algorithms/quorum"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The quorum systems that an algorithm can be run with. In each, all quorums have one size, and a node is in
@@ -56,4 +56,4 @@ func quorumSize(c nodes.Config) int {
 	return q.Len()
 }
 
-var quorumSymbol = row.Symbol{Name: "K", Says: "nodes in a quorum, itself included", Value: quorumSize}
+var quorumSymbol = algorithm.Symbol{Name: "K", Says: "nodes in a quorum, itself included", Value: quorumSize}

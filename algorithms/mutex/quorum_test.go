@@ -14,7 +14,7 @@ func TestQuorums(t *testing.T) {
 	for n := 1; n <= 200; n++ {
 		for _, name := range quorumOption.Values {
 			c := nodes.Config{N: n}.With("quorums", name)
-			if maekawaRow.Validate(c) == nil {
+			if maekawaAlgorithm.Validate(c) == nil {
 				checkSystem(t, c)
 			}
 		}
@@ -63,7 +63,7 @@ func TestPlanes(t *testing.T) {
 	sizes := map[int]int{1: 1, 3: 2, 7: 3, 13: 4, 21: 5, 31: 6, 57: 8, 73: 9, 91: 10, 133: 12}
 	for n := 1; n <= 200; n++ {
 		c := nodes.Config{N: n}.With("quorums", planeQuorums)
-		if err := maekawaRow.Validate(c); (err == nil) != (sizes[n] > 0) {
+		if err := maekawaAlgorithm.Validate(c); (err == nil) != (sizes[n] > 0) {
 			t.Errorf("%d nodes: %v", n, err)
 		} else if err == nil && quorumSize(c) != sizes[n] {
 			t.Errorf("of %d nodes a plane asks %d, want %d", n, quorumSize(c), sizes[n])
@@ -122,11 +122,11 @@ func TestGridsWithoutOneself(t *testing.T) {
 func TestGridNodesTalkAlongTheGrid(t *testing.T) {
 	const side = 3
 	c := nodes.Config{N: side * side}.With("quorums", gridQuorums)
-	o := saturated(&maekawaRow, c, 1)
+	o := saturated(&maekawaAlgorithm, c, 1)
 	o.Entries = 200
 	links := &tap{Shaper: o.Shaper, packets: map[[2]nodes.ID]int{}}
 	o.Shaper = links
-	if v := judge(t, o, maekawaRow.Mutex.Cost(c).Saturated); v.Outcome != check.Valid {
+	if v := judge(t, o, maekawaAlgorithm.Mutex.Cost(c).Saturated); v.Outcome != check.Valid {
 		t.Fatalf("%v: %s", v.Outcome, v.Reason)
 	}
 	for from := range nodes.ID(side * side) {

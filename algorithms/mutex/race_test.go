@@ -6,5 +6,6 @@ import (
 	"turnstile/internal/soak"
 )
 
-// The race detector sees each row explored twice at the same time, and sound rows simulated beside others.
-func TestMain(m *testing.M) { soak.Main(m, "^TestRowsAre(ExploredWithFaults|Fair)$") }
+// The race detector sees each algorithm explored twice at the same time, and sound algorithms simulated
+// beside others.
+func TestMain(m *testing.M) { soak.Main(m, "^TestAlgorithmsAre(ExploredWithFaults|Fair)$") }

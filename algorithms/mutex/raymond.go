@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var raymondRow = row.Row{
+var raymondAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "raymond",
 		New: func(c nodes.Config) nodes.Machine {
@@ -20,31 +20,31 @@ var raymondRow = row.Row{
 	Aliases: []string{"raymond-tree"}, Family: "token",
 	Source:  "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",
 	Summary: "The token moves along the edges of a tree, in which every node knows the direction to it.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			// Twice the distance to an idle privilege; less if the privilege passes by on its way to another node.
 			far := float64(diameter(c))
 			cost := always("2D at most, about 4 saturated",
-				row.Between(0, 2*far), row.Between(min(1, far), far))
-			cost.One = row.Exactly(0) // the only node that asks keeps the privilege
+				algorithm.Between(0, 2*far), algorithm.Between(min(1, far), far))
+			cost.One = algorithm.Exactly(0) // the only node that asks keeps the privilege
 			return cost
 		},
-		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
+		Symbols: []algorithm.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
 		// The privilege goes straight from the node that leaves to the next to enter, and each of its edges
 		// took a request.
-		Exact: func(c nodes.Config, _ bool) row.EntryCost {
+		Exact: func(c nodes.Config, _ bool) algorithm.EntryCost {
 			tree := c.Value(treeOption)
 			return handovers(func(from, to nodes.ID) int { return 2 * distance(tree, from, to) })
 		},
 		// A queue holds each neighbour once. If nodes still wait on the side that the privilege leaves, a request
 		// follows it on the link, and is in the receiver's queue before a node on the receiver's side asks again.
 		Bypass:     peers,
-		Identities: []row.Identity{counts("privilege = request")},
+		Identities: []algorithm.Identity{counts("privilege = request")},
 	},
-	Published: slices.Concat([]row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * row.Hop,
-			Value: formula(func(n float64) float64 { return 4 - 4/n }), Within: row.Steady},
-		{Figure: row.SynchronizationDelayHops, Source: "2 - 2/N on any tree", Sizes: nine,
+	Published: slices.Concat([]algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "4 - 4/N on any tree", Hold: 2 * algorithm.Hop,
+			Value: formula(func(n float64) float64 { return 4 - 4/n }), Within: algorithm.Steady},
+		{Figure: algorithm.SynchronizationDelayHops, Source: "2 - 2/N on any tree", Sizes: nine,
 			Value: formula(func(n float64) float64 { return 2 - 2/n })},
 	}, meanDistances("line", "star", "binary")),
 	Faults: withoutTimeouts(
@@ -67,13 +67,13 @@ var raymondRow = row.Row{
 
 // meanDistances returns claims on the cost of single requests in several trees: a request and a privilege
 // for each edge between the last node that entered and the next, both drawn at random.
-func meanDistances(trees ...string) (claims []row.Claim) {
+func meanDistances(trees ...string) (claims []algorithm.Claim) {
 	for _, tree := range trees {
-		claims = append(claims, row.Claim{
-			Figure: row.MessagesPerEntry, Source: "2 x mean distance in the tree", Load: "sequential",
+		claims = append(claims, algorithm.Claim{
+			Figure: algorithm.MessagesPerEntry, Source: "2 x mean distance in the tree", Load: "sequential",
 			Options: map[string]string{treeOption.Name: tree}, Sizes: []int{4, 5, 7, 9, 15, 16, 31, 32},
-			Value:  func(c nodes.Config) row.Range { return row.Exactly(2 * meanDistance(c)) },
-			Within: row.Mean,
+			Value:  func(c nodes.Config) algorithm.Range { return algorithm.Exactly(2 * meanDistance(c)) },
+			Within: algorithm.Mean,
 		})
 	}
 	return claims

@@ -2,10 +2,10 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var raymondKRow = row.Row{
+var raymondKAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "raymond-k",
 		New: func(c nodes.Config) nodes.Machine {
@@ -23,28 +23,28 @@ var raymondKRow = row.Row{
 	Summary: "Ricart and Agrawala's algorithm for a resource of k units: a node enters when all but k-1 peers " +
 		"have replied.",
 	// No Bypass: a peer whose reply is not needed may enter again and again while a node waits.
-	Mutex: &row.Exclusion{
-		Symbols: []row.Symbol{{Name: "k", Says: "units", Value: nodes.Config.Capacity}},
-		Cost: func(c nodes.Config) row.Cost {
-			most := row.Exactly(float64(2 * (c.N - 1)))
-			late := row.Between(float64(c.N-1+needed(c)), most.Max)
-			return row.Cost{Formula: "2(N-1) alone, at least 2N-k-1 if concurrent", Sequential: most, One: most,
-				Saturated: late, Any: late, Delay: row.Between(0, 1)}
+	Mutex: &algorithm.Exclusion{
+		Symbols: []algorithm.Symbol{{Name: "k", Says: "units", Value: nodes.Config.Capacity}},
+		Cost: func(c nodes.Config) algorithm.Cost {
+			most := algorithm.Exactly(float64(2 * (c.N - 1)))
+			late := algorithm.Between(float64(c.N-1+needed(c)), most.Max)
+			return algorithm.Cost{Formula: "2(N-1) alone, at least 2N-k-1 if concurrent", Sequential: most, One: most,
+				Saturated: late, Any: late, Delay: algorithm.Between(0, 1)}
 		},
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = (N-1) entries", peers),
 			counts("reply <= request"),
 			counts("reply >= (N-k) entries", needed),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: paper + ": at most 2(N-1), occasionally fewer",
-			Value: func(c nodes.Config) row.Range {
-				return row.Between(float64(c.N-1+needed(c)), float64(2*(c.N-1)))
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: paper + ": at most 2(N-1), occasionally fewer",
+			Value: func(c nodes.Config) algorithm.Range {
+				return algorithm.Between(float64(c.N-1+needed(c)), float64(2*(c.N-1)))
 			}},
-		{Figure: row.MessagesPerEntry, Source: paper + ": one at a time", Load: "sequential",
+		{Figure: algorithm.MessagesPerEntry, Source: paper + ": one at a time", Load: "sequential",
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
-		{Figure: row.MessagesPerEntry, Source: "with one unit, as Ricart and Agrawala", Units: 1,
+		{Figure: algorithm.MessagesPerEntry, Source: "with one unit, as Ricart and Agrawala", Units: 1,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
 	},
 	// With two units, the default number: each entry does without one reply.

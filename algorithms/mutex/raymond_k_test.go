@@ -5,7 +5,7 @@ import (
 )
 
 func raymondKMutants() []mutant {
-	of := mutantsOf[raymondK](&raymondKRow, nodes.Config{N: 4, Units: 2})
+	of := mutantsOf[raymondK](&raymondKAlgorithm, nodes.Config{N: 4, Units: 2})
 	return []mutant{
 		of("a node enters without one reply more", "exclusion",
 			func(r raymondK) nodes.Machine { r.without++; return &r }),

@@ -3,7 +3,7 @@ package mutex
 import "turnstile/nodes"
 
 func raymondMutants() []mutant {
-	change := mutantsOf[raymond](&raymondRow, nodes.Config{N: 4})
+	change := mutantsOf[raymond](&raymondAlgorithm, nodes.Config{N: 4})
 	return []mutant{
 		change("a node asks again for everyone who wants it", "identities",
 			func(r raymond) nodes.Machine { return &raymondAsking{r} }),

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var ricartAgrawalaRow = row.Row{
+var ricartAgrawalaAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "ricart-agrawala",
 		New:  newRicart,
@@ -23,29 +23,29 @@ var ricartAgrawalaRow = row.Row{
 		"CACM 24(1), 1981",
 	Summary: "A node asks every peer and enters when all have replied; a peer that is inside, or asked " +
 		"earlier, replies when it leaves.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Cost: ricartCost,
 		// A peer that has received a request stamps its own later ones higher, so the peer enters at most once
 		// before that request.
 		Bypass: ofStamps,
 		// A waiting peer that replies to a better request asks the sender again, and the sender puts the peer off.
 		Fewest: func(c nodes.Config) bool { return priorityOf(c) == byFewest },
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			unranked(counts("request = (N-1) entries", peers), counts("request >= (N-1) entries", peers)),
 			where(repliesApart, unranked(counts("reply = request"), counts("reply <= request"))),
 			where(repliesTogether, counts("replies <= (N-1) entries", peers)),
 			where(repliesTogether, counts("reply + replies >= request")),
 		},
 	},
-	Published: slices.Concat([]row.Claim{
-		{Figure: row.MessagesPerEntry, Source: paper,
+	Published: slices.Concat([]algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: paper,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
-		{Figure: row.MessagesPerEntry, Source: paper + ": multicast or not", Multicast: true,
+		{Figure: algorithm.MessagesPerEntry, Source: paper + ": multicast or not", Multicast: true,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
-		{Figure: row.PublishesPerEntry, Source: paper + ": one request, N-1 replies", Multicast: true,
+		{Figure: algorithm.PublishesPerEntry, Source: paper + ": one request, N-1 replies", Multicast: true,
 			Value: formula(func(n float64) float64 { return n })},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
-		{Figure: row.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: algorithm.ClientDelayHops, Source: textbook, Load: "sequential", Sizes: nine, Value: exactly(2)},
 	}, utilisation("W/(W+T)", 1)),
 	Faults: withoutTimeouts(
 		under(blocks, "every entry needs a reply of the dead node", "dead-idle"),

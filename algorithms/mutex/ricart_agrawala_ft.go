@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var ricartRetryingRow = row.Row{
+var ricartRetryingAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "ricart-agrawala-ft",
 		New: func(c nodes.Config) nodes.Machine {
@@ -39,27 +39,27 @@ var ricartRetryingRow = row.Row{
 		"distributed systems, notes of 22C:116, University of Iowa, 2002",
 	Summary: "Ricart-Agrawala with retries: a peer that defers its reply says that it is alive, and a silent " +
 		"peer is taken for dead.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			// The reply of a peer that is given up may be missing.
 			plain := 2 * float64(c.N-1)
-			cost := always("2(N-1)", row.Exactly(plain), row.Exactly(1))
+			cost := always("2(N-1)", algorithm.Exactly(plain), algorithm.Exactly(1))
 			most := plain
 			if c.Value(nackOption) == nackAtOnce {
 				most += float64(c.N - 1)
 			}
-			cost.Saturated = row.Between(float64(c.N-1), most)
+			cost.Saturated = algorithm.Between(float64(c.N-1), most)
 			cost.Any = cost.Saturated
 			return cost
 		},
 		Bypass: peers, // without faults, as in ricart-agrawala
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request = (N-1) entries", peers),
 			counts("request <= reply + retry + probe"),
 			counts("reply <= request + retry + probe"),
 			{
 				Says: "nack <= retry + probe, and request if it comes at once",
-				Holds: func(c nodes.Config, t row.Tally) bool {
+				Holds: func(c nodes.Config, t algorithm.Tally) bool {
 					nack, asked := t.Sent["nack"], t.Sent["retry"]+t.Sent["probe"]
 					return nack <= asked || c.Value(nackOption) == nackAtOnce && nack <= asked+t.Sent["request"]
 				},

@@ -8,18 +8,18 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 func ricartRetryingMutants() []mutant {
 	c := nodes.Config{N: 3}.With("retry", "10ms")
-	change := mutantsOf[ricartRetrying](&ricartLosingRow, c)
+	change := mutantsOf[ricartRetrying](&ricartLosingAlgorithm, c)
 	return []mutant{
 		change("a lost request is not sent again", "progress",
 			func(r ricartRetrying) nodes.Machine { return &ricartResigned{r} }).lost(),
@@ -40,12 +40,12 @@ func ricartRetryingMutants() []mutant {
 	}
 }
 
-// ricartLosingRow is the row without the assumption that no message is lost, so that losses do not count as
-// outside its model.
-var ricartLosingRow = func() row.Row {
-	row := ricartRetryingRow
-	row.Safe &^= nodes.NoLoss
-	return row
+// ricartLosingRow is the algorithm without the assumption that no message is lost, so that losses do not
+// count as outside its model.
+var ricartLosingAlgorithm = func() algorithm.Algorithm {
+	algo := ricartRetryingAlgorithm
+	algo.Safe &^= nodes.NoLoss
+	return algo
 }()
 
 type (
@@ -140,9 +140,9 @@ func (r *ricartTerse) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // long returns a run whose clients are inside for so long, under faults.
 func long(c nodes.Config, seed uint64, hold time.Duration, faults ...chaos.Fault) sim.Options {
-	o := sim.Options{Stack: rowtest.StackOf(&ricartRetryingRow, c), Seed: seed, Entries: uint64(8 * c.N),
+	o := sim.Options{Stack: algotest.StackOf(&ricartRetryingAlgorithm, c), Seed: seed, Entries: uint64(8 * c.N),
 		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}}
-	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
+	algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), faults...)
 	return o
 }
 
@@ -154,7 +154,7 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 			c := nodes.Config{N: 5}.With("nack", nack).With("give-up", "20")
 			o := long(c, seed, 5*time.Millisecond, chaos.Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.2}}},
 				chaos.Fault{Effect: &effect.Duplicate{Of: 0.1}})
-			h := rowtest.History(t, o)
+			h := algotest.History(t, o)
 			s := check.SettingOf(o.Stack)
 			s.Safe, s.Live = 0, 0 // nothing is outside its model
 			if v := check.Judge(h, s); v.Outcome != check.Valid {
@@ -172,7 +172,7 @@ func TestWhoAnswersProbesIsNotGivenUp(t *testing.T) {
 	for seed := range soak.Pick[uint64](3, 20, 200) {
 		o := long(c, seed, 10*silence)
 		o.Entries = 8
-		if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
+		if v := judge(t, o, algorithm.Unbounded(0)); v.Outcome != check.Valid {
 			t.Fatalf("seed %d: %v: %s", seed, v.Outcome, v.Reason)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // ricartMulticast is the algorithm of Ricart and Agrawala whose exit is one multicast, as lecture notes have
@@ -69,7 +69,7 @@ func (r *ricartMulticast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 }
 
 // where restricts an identity to some configurations.
-func where(only func(nodes.Config) bool, i row.Identity) row.Identity {
+func where(only func(nodes.Config) bool, i algorithm.Identity) algorithm.Identity {
 	i.Only = only
 	return i
 }

@@ -3,7 +3,7 @@ package mutex
 import "turnstile/nodes"
 
 func ricartMulticastMutants() []mutant {
-	change := mutantsOf[ricartMulticast](&ricartAgrawalaRow, nodes.Config{N: 3})
+	change := mutantsOf[ricartMulticast](&ricartAgrawalaAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("replies permit whatever request a peer has", "exclusion",
 			func(r ricartMulticast) nodes.Machine { return &multicastToAll{r} }).at("replies", "multicast"),

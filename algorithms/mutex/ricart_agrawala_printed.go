@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. Each has a row, which is
-// known to be broken, and is here to show that the checks detect it.
+// The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. Each has an algorithm,
+// which is known to be broken, and is here to show that the checks detect it.
 //
 // Its clock can fall: the notes "set highestClock to max(localClock, c)", where localClock is the stamp of
 // the node's own last request. So a late request makes the node forget a later one, which it has permitted,
@@ -18,14 +18,14 @@ import (
 // peer that has not replied, or for the next request. The notes assume "a reliable mechanism for delivering
 // messages", which also rules out copies; a node that sends its request again makes them.
 
-var ricartPrintedRow = row.Row{
+var ricartPrintedAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "ricart-agrawala-printed",
 		New:  func(nodes.Config) nodes.Machine { return &ricartPrinted{} },
 		Messages: []nodes.MessageKind{{Zero: printedRequest{}, Broadcast: true},
 			{Zero: printedReply{}, Permit: true}},
 		Safe: nodes.NoAmnesia | nodes.NoDuplication,
-		Live: ricartAgrawalaRow.Live,
+		Live: ricartAgrawalaAlgorithm.Live,
 	},
 	Aliases: []string{"ricart-printed", "ra-printed"}, Family: "permission",
 	Source: "Ricart and Agrawala, CACM 24(1), 1981, as printed by Temple University, CIS 307, Mutual " +
@@ -33,7 +33,7 @@ var ricartPrintedRow = row.Row{
 	Summary: "As ricart-agrawala, but a request that arrives late sets the clock back, and the next stamp may " +
 		"come before one that was permitted.",
 	Mutex: printedExclusion(),
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "exclusion",
 		At:    nodes.Config{N: 3},
 	},
@@ -44,20 +44,20 @@ var ricartPrintedRow = row.Row{
 	),
 }
 
-var ricartUntaggedRow = row.Row{
+var ricartUntaggedAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:     "ricart-agrawala-untagged",
 		New:      func(nodes.Config) nodes.Machine { return &ricartPrinted{monotone: true} },
-		Messages: ricartPrintedRow.Messages,
-		Safe:     ricartAgrawalaRow.Safe,
-		Live:     ricartAgrawalaRow.Live,
+		Messages: ricartPrintedAlgorithm.Messages,
+		Safe:     ricartAgrawalaAlgorithm.Safe,
+		Live:     ricartAgrawalaAlgorithm.Live,
 	},
 	Aliases: []string{"ricart-untagged", "ra-untagged"}, Family: "permission",
-	Source: ricartPrintedRow.Source + ", with a clock that never decreases",
+	Source: ricartPrintedAlgorithm.Source + ", with a clock that never decreases",
 	Summary: "As ricart-agrawala, but a reply does not say which request it permits, and replies are counted: " +
 		"one that arrives twice counts twice.",
 	Mutex: printedExclusion(),
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "exclusion",
 		At:    nodes.Config{N: 3},
 		By:    nodes.NoDuplication,
@@ -66,18 +66,19 @@ var ricartUntaggedRow = row.Row{
 	Faults: printedFaults(),
 }
 
-func printedExclusion() *row.Exclusion {
-	return &row.Exclusion{Cost: ricartAgrawalaRow.Mutex.Cost, Identities: ricartAgrawalaRow.Mutex.Identities[:2]}
+func printedExclusion() *algorithm.Exclusion {
+	return &algorithm.Exclusion{Cost: ricartAgrawalaAlgorithm.Mutex.Cost,
+		Identities: ricartAgrawalaAlgorithm.Mutex.Identities[:2]}
 }
 
-// printedFaults returns the fault cells of a row: its own cells, the cells for copies, which both rows share,
-// and otherwise the cells of ricart-agrawala.
-func printedFaults(own ...[]row.FaultCell) []row.FaultCell {
+// printedFaults returns the fault cells of an algorithm: its own cells, the cells for copies, which both
+// algorithms share, and otherwise the cells of ricart-agrawala.
+func printedFaults(own ...[]algorithm.FaultCell) []algorithm.FaultCell {
 	return beside(beside(slices.Concat(own...), slices.Concat(
 		under(recovers|breaks, "a reply that arrives twice is counted for a peer that has not replied", "copies"),
 		under(blocks|breaks, "a lost request or reply is not sent again (B); a reply that arrives twice "+
 			"is counted twice (X)", "flaky-links"),
-	)), ricartAgrawalaRow.Faults)
+	)), ricartAgrawalaAlgorithm.Faults)
 }
 
 // ricartPrinted has the variables of the notes. Its two threads are its handlers; the semaphore s, on which a

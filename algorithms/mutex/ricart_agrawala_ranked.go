@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // ricartRanked is the algorithm of Ricart and Agrawala with a priority other than stamps, as D. W. Jones,
@@ -50,25 +50,26 @@ func newRicart(c nodes.Config) nodes.Machine {
 
 // ricartCost is the cost of an entry. A waiting node that lets a request pass asks once more. Multicast
 // replies also go to peers that do not wait.
-func ricartCost(c nodes.Config) row.Cost {
+func ricartCost(c nodes.Config) algorithm.Cost {
 	least := float64(2 * (c.N - 1))
 	if repliesTogether(c) {
-		cost := always("2(N-1), and up to N-1 more at an exit", row.Between(least, 1.5*least), row.Exactly(1))
-		cost.Sequential, cost.One = row.Exactly(least), row.Exactly(least)
+		cost := always("2(N-1), and up to N-1 more at an exit", algorithm.Between(least, 1.5*least),
+			algorithm.Exactly(1))
+		cost.Sequential, cost.One = algorithm.Exactly(least), algorithm.Exactly(least)
 		return cost
 	}
 	if priorityOf(c) == byStamp {
-		return always("2(N-1)", row.Exactly(least), row.Exactly(1))
+		return always("2(N-1)", algorithm.Exactly(least), algorithm.Exactly(1))
 	}
-	cost := always("2(N-1), and up to 2(N-1) more if requests pass others", row.Between(least, 2*least),
-		row.Exactly(1))
-	cost.Sequential, cost.One = row.Exactly(least), row.Exactly(least)
+	cost := always("2(N-1), and up to 2(N-1) more if requests pass others", algorithm.Between(least, 2*least),
+		algorithm.Exactly(1))
+	cost.Sequential, cost.One = algorithm.Exactly(least), algorithm.Exactly(least)
 	return cost
 }
 
 // unranked joins an identity for priority by stamps with a weaker one for other priorities.
-func unranked(stamps, others row.Identity) row.Identity {
-	return row.Identity{Says: stamps.Says, Holds: func(c nodes.Config, t row.Tally) bool {
+func unranked(stamps, others algorithm.Identity) algorithm.Identity {
+	return algorithm.Identity{Says: stamps.Says, Holds: func(c nodes.Config, t algorithm.Tally) bool {
 		if priorityOf(c) == byStamp {
 			return stamps.Holds(c, t)
 		}

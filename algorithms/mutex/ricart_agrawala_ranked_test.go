@@ -3,14 +3,14 @@ package mutex
 import (
 	"testing"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
 )
 
 func ricartRankedMutants() []mutant {
-	change := mutantsOf[ricartRanked](&ricartAgrawalaRow, nodes.Config{N: 3})
+	change := mutantsOf[ricartRanked](&ricartAgrawalaAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("who lets a request pass does not ask again", "exclusion",
 			func(r ricartRanked) nodes.Machine { return &rankedPrinted{r} }).at("priority", "id"),
@@ -112,11 +112,11 @@ func TestPrintedPrioritiesLetTwoIn(t *testing.T) {
 				continue
 			}
 			c := m.config.With(priorityOption.Name, value)
-			x := rowtest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 1, Demand: true})
+			x := algotest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 1, Demand: true})
 			if x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 				t.Errorf("%s: %+v", value, x.Violation)
 			}
-			sound := rowtest.Explore(t, explore.Options{Spec: &ricartAgrawalaRow, Config: c, Entries: 1})
+			sound := algotest.Explore(t, explore.Options{Spec: &ricartAgrawalaAlgorithm, Config: c, Entries: 1})
 			if sound.Violation != nil || !sound.Exhausted || !sound.Progress {
 				t.Errorf("%s, mended: %+v", value, sound)
 			}

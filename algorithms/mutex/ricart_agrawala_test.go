@@ -3,7 +3,7 @@ package mutex
 import "turnstile/nodes"
 
 func ricartMutants() []mutant {
-	change := mutantsOf[ricartAgrawala](&ricartAgrawalaRow, nodes.Config{N: 3})
+	change := mutantsOf[ricartAgrawala](&ricartAgrawalaAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("whoever asks enters, and asks nobody", "exclusion",
 			func(r ricartAgrawala) nodes.Machine { return &ricartLawless{r} }),
@@ -139,7 +139,7 @@ func (r *ricartImpatient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 	}
 }
 
-var ricartSavingRow = variantOf(&ricartAgrawalaRow, "ricart-agrawala-saving",
+var ricartSavingAlgorithm = variantOf(&ricartAgrawalaAlgorithm, "ricart-agrawala-saving",
 	func(r ricartAgrawala) nodes.Machine { return &ricartSaving{r} }, nodes.MessageKind{Zero: ricartSaved{}})
 
 // ricartSaving is the algorithm of Ricart and Agrawala by nodes that do not forget their clocks.

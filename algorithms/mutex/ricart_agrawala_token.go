@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var ricartTokenRow = row.Row{
+var ricartTokenAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "ricart-agrawala-token",
 		New: func(c nodes.Config) nodes.Machine {
@@ -21,24 +21,24 @@ var ricartTokenRow = row.Row{
 		"CACM 26(2), 1983",
 	Summary: "A node without the token asks all peers for it; a node that leaves sends it to the next one, " +
 		"cyclically, that has asked since it was served.",
-	Mutex: &row.Exclusion{
-		Cost:  suzukiKasamiRow.Mutex.Cost,
-		Exact: suzukiKasamiRow.Mutex.Exact,
+	Mutex: &algorithm.Exclusion{
+		Cost:  suzukiKasamiAlgorithm.Mutex.Cost,
+		Exact: suzukiKasamiAlgorithm.Mutex.Exact,
 		// The token goes round in the order of the nodes, so it comes to each other node at most once before it
 		// comes to a node that waits.
 		Bypass:     peers,
-		Identities: suzukiKasamiRow.Mutex.Identities,
+		Identities: suzukiKasamiAlgorithm.Mutex.Identities,
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: lozes + ": N, as Suzuki and Kasami's", Hold: 2 * row.Hop,
-			Value: formula(func(n float64) float64 { return n }), Within: row.Steady},
-		{Figure: row.MessagesPerEntry, Source: "N, or 0 in one of N", Load: "sequential",
-			Value: formula(func(n float64) float64 { return n - 1 }), Within: row.Mean},
-		{Figure: row.MessagesPerEntry, Source: "the token is kept", Load: "one", Value: exactly(0)},
-		{Figure: row.SynchronizationDelayHops, Source: "the token", Sizes: nine, Value: exactly(1)},
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: lozes + ": N, as Suzuki and Kasami's", Hold: 2 * algorithm.Hop,
+			Value: formula(func(n float64) float64 { return n }), Within: algorithm.Steady},
+		{Figure: algorithm.MessagesPerEntry, Source: "N, or 0 in one of N", Load: "sequential",
+			Value: formula(func(n float64) float64 { return n - 1 }), Within: algorithm.Mean},
+		{Figure: algorithm.MessagesPerEntry, Source: "the token is kept", Load: "one", Value: exactly(0)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: "the token", Sizes: nine, Value: exactly(1)},
 	},
 	Faults: beside(under(recovers|starves|blocks, "as split-brain (P, B); but each node that gets the token "+
-		"sends it to nodes that it has heard, over the bridge or not (L)", "bridge"), suzukiKasamiRow.Faults),
+		"sends it to nodes that it has heard, over the bridge or not (L)", "bridge"), suzukiKasamiAlgorithm.Faults),
 }
 
 // ricartToken is the algorithm of G. Ricart and A. K. Agrawala with a token: "Authors' response to 'On

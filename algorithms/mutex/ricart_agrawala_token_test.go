@@ -7,7 +7,7 @@ import (
 )
 
 func ricartTokenMutants() []mutant {
-	change := mutantsOf[ricartToken](&ricartTokenRow, nodes.Config{N: 3})
+	change := mutantsOf[ricartToken](&ricartTokenAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("an idle holder does not look again when a request comes", "progress",
 			func(r ricartToken) nodes.Machine { return &rtIdle{r} }),
@@ -19,7 +19,7 @@ func ricartTokenMutants() []mutant {
 			func(r ricartToken) nodes.Machine { return &rtStale{r} }).copied(),
 		change("node 0 makes a token whenever it comes up", "exclusion or panic",
 			func(r ricartToken) nodes.Machine { return &rtMinting{r} }).restarted(),
-		mutantsOf[ricartToken](&ricartTokenRow, nodes.Config{N: 4})(
+		mutantsOf[ricartToken](&ricartTokenAlgorithm, nodes.Config{N: 4})(
 			"who leaves looks at node 0 first, and not at the node after it", "fairness",
 			func(r ricartToken) nodes.Machine { return &rtLowest{r} }),
 		change("one request of a node in 25 is sent again, with a token that is out of date", "cost",

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var ricartViewRow = row.Row{
+var ricartViewAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "ricart-agrawala-view",
 		New: func(c nodes.Config) nodes.Machine {
@@ -34,19 +34,19 @@ var ricartViewRow = row.Row{
 		"The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "Ricart-Agrawala among the members of a view: when one is suspected, the others agree on " +
 		"a view without it, if they are a majority.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Epochs:   epochsOf("view"),
 		Minority: minorityWaits,
-		Cost: func(c nodes.Config) row.Cost {
+		Cost: func(c nodes.Config) algorithm.Cost {
 			// A node that waits longer than a retry asks silent members again.
 			least := 2 * float64(c.N-1)
-			cost := always("2(N-1)", row.Exactly(least), row.Exactly(1))
-			cost.Saturated, cost.Any = row.Unbounded(least), row.Unbounded(least)
+			cost := always("2(N-1)", algorithm.Exactly(least), algorithm.Exactly(1))
+			cost.Saturated, cost.Any = algorithm.Unbounded(least), algorithm.Unbounded(least)
 			return cost
 		},
 		Bypass: peers, // within a view, as in ricart-agrawala; a node outside the view is passed over
 		Fair:   undisturbed,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("request >= (N-1) entries", peers),
 			counts("reply >= (N-1) entries", peers),
 			counts("reply <= request"),

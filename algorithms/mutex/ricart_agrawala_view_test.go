@@ -8,17 +8,17 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 func ricartViewMutants() []mutant {
-	change := mutantsOf[ricartView](&ricartViewRow, nodes.Config{N: 3}.With("retry", "10ms"))
+	change := mutantsOf[ricartView](&ricartViewAlgorithm, nodes.Config{N: 3}.With("retry", "10ms"))
 	return []mutant{
 		change("nobody takes a census", "progress",
 			func(r ricartView) nodes.Machine { return &viewSettled{r} }).crashed(),
@@ -28,7 +28,7 @@ func ricartViewMutants() []mutant {
 			func(r ricartView) nodes.Machine { return &viewForgetful{r} }).crashed().slow(),
 		change("a node inside replies at once", "exclusion",
 			func(r ricartView) nodes.Machine { return &viewAbsent{r} }),
-		mutantsOf[ricartView](&ricartViewRow, nodes.Config{N: 4}.With("retry", "10ms"))(
+		mutantsOf[ricartView](&ricartViewAlgorithm, nodes.Config{N: 4}.With("retry", "10ms"))(
 			"a reply of an earlier view counts", "exclusion",
 			func(r ricartView) nodes.Machine { return &viewStale{r} }).crashed().slow(),
 		change("who has left the view is waited for", "progress",
@@ -117,14 +117,14 @@ func (r *viewMinor) Suspect(env *nodes.Env, peer nodes.ID) {
 // A node that has left a view for a later one that it has heard of is not offered the first one again.
 func TestViewsAreLeftForLaterOnes(t *testing.T) {
 	for seed := range soak.Pick[uint64](5, 15, 100) {
-		o := saturated(&ricartViewRow, nodes.Config{N: 7}, seed)
+		o := saturated(&ricartViewAlgorithm, nodes.Config{N: 7}, seed)
 		o.Workload.Load, o.Entries = workload.Sequential, 120
-		beside := besides(&ricartViewRow, 7, ricartViewRow.Detects)
-		o.Stack = rowtest.StackOf(&ricartViewRow, nodes.Config{N: 7}, beside...)
-		cut := rowtest.Cut("0-1,4/2,5-6")
-		rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.Partition{Cut: cut},
+		beside := besides(&ricartViewAlgorithm, 7, ricartViewAlgorithm.Detects)
+		o.Stack = algotest.StackOf(&ricartViewAlgorithm, nodes.Config{N: 7}, beside...)
+		cut := algotest.Cut("0-1,4/2,5-6")
+		algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.Partition{Cut: cut},
 			Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 401 * time.Millisecond}})
-		if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
+		if v := judge(t, o, algorithm.Unbounded(0)); v.Outcome != check.Valid {
 			t.Errorf("seed %d: %v: %s", seed, v.Outcome, v.Reason)
 		}
 	}
@@ -134,18 +134,18 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 // form, and no other messages.
 func TestViewsCostNoMessages(t *testing.T) {
 	for _, load := range []workload.Load{workload.Saturated, workload.Sequential} {
-		for _, row := range []*row.Row{&ricartAgrawalaRow, &ricartViewRow} {
-			o := saturated(row, nodes.Config{N: 32}, 1)
+		for _, algo := range []*algorithm.Algorithm{&ricartAgrawalaAlgorithm, &ricartViewAlgorithm} {
+			o := saturated(algo, nodes.Config{N: 32}, 1)
 			o.Workload.Load, o.Entries, o.Latency = load, 200, time.Millisecond
-			h := rowtest.History(t, o)
-			sum, codec := history.Sum(h.Logs), row.Codec()
+			h := algotest.History(t, o)
+			sum, codec := history.Sum(h.Logs), algo.Codec()
 			for kind, k := range sum.Kinds {
 				want := uint64(0)
 				if kind < codec.Kinds() && (codec.Name(kind) == "request" || codec.Name(kind) == "reply") {
 					want = 31 * 200
 				}
 				if k.Sent != want {
-					t.Errorf("%s, %s: %d messages of kind %d, want %d", row.Name, load, k.Sent, kind, want)
+					t.Errorf("%s, %s: %d messages of kind %d, want %d", algo.Name, load, k.Sent, kind, want)
 				}
 			}
 		}
@@ -166,7 +166,7 @@ func TestViewsAreExplored(t *testing.T) {
 		{3, 7, false, 94_532},
 		{3, 8, true, 264_660},
 	} {
-		x, err := explore.Run(explore.Options{Spec: &ricartViewRow, Entries: 1, Crashes: 1, Suspicions: 1,
+		x, err := explore.Run(explore.Options{Spec: &ricartViewAlgorithm, Entries: 1, Crashes: 1, Suspicions: 1,
 			Config: nodes.Config{N: test.nodes, Fenced: test.fenced}, Copies: 1, Depth: test.depth})
 		if err != nil {
 			t.Fatal(err)

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var semaphoreRow = row.Row{
+var semaphoreAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:        "semaphore",
 		New:         func(c nodes.Config) nodes.Machine { return &semaphoreClient{server: theServer(c)} },
@@ -27,21 +27,21 @@ var semaphoreRow = row.Row{
 		"V gives one back.",
 	// No Bypass: while the reply to one client is on its way, others may take and give back the other units any
 	// number of times.
-	Mutex: &row.Exclusion{
-		Cost: func(nodes.Config) row.Cost {
-			return always("3", row.Exactly(3), row.Exactly(2))
+	Mutex: &algorithm.Exclusion{
+		Cost: func(nodes.Config) algorithm.Cost {
+			return always("3", algorithm.Exactly(3), algorithm.Exactly(2))
 		},
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("p = entries"),
 			counts("reply = p"),
 			counts("v = reply"),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "a P, its reply and a V", Value: exactly(3)},
-		{Figure: row.MessagesPerEntry, Source: "a P, its reply and a V, with one unit", Units: 1,
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "a P, its reply and a V", Value: exactly(3)},
+		{Figure: algorithm.MessagesPerEntry, Source: "a P, its reply and a V, with one unit", Units: 1,
 			Value: exactly(3)},
-		{Figure: row.ClientDelayHops, Source: "a P and its reply", Load: "sequential", Sizes: nine,
+		{Figure: algorithm.ClientDelayHops, Source: "a P and its reply", Load: "sequential", Sizes: nine,
 			Value: exactly(2)},
 	},
 	// These cells are for three units, the default number.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -15,7 +15,7 @@ import (
 const longHold = 200 * time.Millisecond
 
 func semaphoreMutants() []mutant {
-	atServer := mutantsOf[semaphore](&semaphoreRow, nodes.Config{N: 3, Units: 2})
+	atServer := mutantsOf[semaphore](&semaphoreAlgorithm, nodes.Config{N: 3, Units: 2})
 	return []mutant{
 		atServer("the count is one too high", "exclusion",
 			func(s semaphore) nodes.Machine { s.count++; return &s }),
@@ -61,7 +61,7 @@ func TestOneTooManyIsFoundByDefault(t *testing.T) {
 			continue
 		}
 		c := m.spec.Explicit(nodes.Config{N: 2})
-		x := rowtest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 1, Reordering: true})
+		x := algotest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 1, Reordering: true})
 		if x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 			t.Errorf("%s, in which %s: %+v", m.sound.Name, m.rule, x)
 		}

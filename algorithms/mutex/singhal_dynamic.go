@@ -2,16 +2,16 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var singhalDynamicRow = row.Row{
+var singhalDynamicAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "singhal-dynamic",
 		New: func(c nodes.Config) nodes.Machine {
 			return &singhalDynamic{carvalhoRoucairol{seen: make([]uint64, c.N)}}
 		},
-		Messages: carvalhoRoucairolRow.Messages,
+		Messages: carvalhoRoucairolAlgorithm.Messages,
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
@@ -20,21 +20,22 @@ var singhalDynamicRow = row.Row{
 		"IEEE TPDS 3(1), 1992, as Kshemkalyani and Singhal, Distributed Computing, ch. 9, give it",
 	Summary: "A node asks its request set, initially all lower-numbered nodes; a peer leaves the set when it " +
 		"replies, and joins it when the node replies to it.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Cost:       keptPermissions,
-		Exact:      func(c nodes.Config, alone bool) row.EntryCost { return lacking(c, alone, staircase) },
-		Identities: carvalhoRoucairolRow.Mutex.Identities,
+		Exact:      func(c nodes.Config, alone bool) algorithm.EntryCost { return lacking(c, alone, staircase) },
+		Identities: carvalhoRoucairolAlgorithm.Mutex.Identities,
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: textbook + ": N-1 at low load", Load: "sequential",
-			Value: formula(func(n float64) float64 { return n - 1 }), Within: row.Mean},
-		{Figure: row.MessagesPerEntry, Source: "derived: nobody else has asked", Load: "one", Value: exactly(0)},
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: textbook + ": N-1 at low load", Load: "sequential",
+			Value: formula(func(n float64) float64 { return n - 1 }), Within: algorithm.Mean},
+		{Figure: algorithm.MessagesPerEntry, Source: "derived: nobody else has asked", Load: "one",
+			Value: exactly(0)},
 		// The book assumes that half of the peers are in the request set of a node that asks, and that half of
 		// the others come into it while the node waits. If all ask again at once, all are in it from the
 		// beginning.
-		{Figure: row.MessagesPerEntry, Source: textbook + ": 3(N-1)/2 at high load", Hold: 2 * row.Hop,
-			Value: formula(func(n float64) float64 { return 3 * (n - 1) / 2 }), Within: row.Beside},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Hold: 2 * row.Hop, Sizes: nine,
+		{Figure: algorithm.MessagesPerEntry, Source: textbook + ": 3(N-1)/2 at high load", Hold: 2 * algorithm.Hop,
+			Value: formula(func(n float64) float64 { return 3 * (n - 1) / 2 }), Within: algorithm.Beside},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Hold: 2 * algorithm.Hop, Sizes: nine,
 			Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(

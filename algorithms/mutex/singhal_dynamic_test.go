@@ -3,7 +3,7 @@ package mutex
 import "turnstile/nodes"
 
 func singhalMutants() []mutant {
-	change := mutantsOf[singhalDynamic](&singhalDynamicRow, nodes.Config{N: 3})
+	change := mutantsOf[singhalDynamic](&singhalDynamicAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("all request sets are empty at first", "exclusion",
 			func(s singhalDynamic) nodes.Machine { return &singhalEmpty{s} }),

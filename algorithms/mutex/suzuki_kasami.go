@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // scanOption is the order in which a node that leaves looks at the others. The paper leaves it open. In any
@@ -30,7 +30,7 @@ const (
 	scanArrival = "arrival" // in order of arrival
 )
 
-var suzukiKasamiRow = row.Row{
+var suzukiKasamiAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "suzuki-kasami",
 		New: func(c nodes.Config) nodes.Machine {
@@ -49,16 +49,16 @@ var suzukiKasamiRow = row.Row{
 	Source: "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
 	Summary: "A node without the token asks all peers for it; the token carries the queue of the " +
 		"nodes that it goes to next.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			cost := always("N, or 0 with the token", row.Between(0, float64(c.N)), row.Between(0, 1))
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			cost := always("N, or 0 with the token", algorithm.Between(0, float64(c.N)), algorithm.Between(0, 1))
 			if c.N == 1 {
-				cost = always(cost.Formula, row.Exactly(0), row.Exactly(0))
+				cost = always(cost.Formula, algorithm.Exactly(0), algorithm.Exactly(0))
 			}
-			cost.One = row.Exactly(0) // the only requester keeps the token
+			cost.One = algorithm.Exactly(0) // the only requester keeps the token
 			return cost
 		},
-		Exact: func(c nodes.Config, _ bool) row.EntryCost { // N-1 requests and the token
+		Exact: func(c nodes.Config, _ bool) algorithm.EntryCost { // N-1 requests and the token
 			if modulusOf(c) > 0 { // see ofUnbounded
 				return nil
 			}
@@ -67,20 +67,21 @@ var suzukiKasamiRow = row.Row{
 		// The next node that leaves queues a request that it has heard, in any scan; the queue holds each node
 		// once.
 		Bypass: peers,
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			ofUnbounded(counts("request = (N-1) token", peers)),
 			ofUnbounded(counts("token <= entries")),
 		},
 	},
-	Published: []row.Claim{
+	Published: []algorithm.Claim{
 		// With a short hold the holder would enter again, without messages, until the requests of the others
 		// arrive.
-		{Figure: row.MessagesPerEntry, Source: textbook, Hold: 2 * row.Hop,
-			Value: formula(func(n float64) float64 { return n }), Within: row.Steady},
-		{Figure: row.MessagesPerEntry, Source: textbook + ": N, or 0 in one of N", Load: "sequential",
-			Value: formula(func(n float64) float64 { return n - 1 }), Within: row.Mean},
-		{Figure: row.MessagesPerEntry, Source: textbook + ": the token is kept", Load: "one", Value: exactly(0)},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: algorithm.MessagesPerEntry, Source: textbook, Hold: 2 * algorithm.Hop,
+			Value: formula(func(n float64) float64 { return n }), Within: algorithm.Steady},
+		{Figure: algorithm.MessagesPerEntry, Source: textbook + ": N, or 0 in one of N", Load: "sequential",
+			Value: formula(func(n float64) float64 { return n - 1 }), Within: algorithm.Mean},
+		{Figure: algorithm.MessagesPerEntry, Source: textbook + ": the token is kept", Load: "one",
+			Value: exactly(0)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
 		under(recovers|blocks, "nobody needs the dead node (L), unless it had kept the token, since nobody "+

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var suzukiKasamiFTRow = row.Row{
+var suzukiKasamiFTAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "suzuki-kasami-ft",
 		New: func(c nodes.Config) nodes.Machine {
@@ -33,19 +33,19 @@ var suzukiKasamiFTRow = row.Row{
 		"after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "Suzuki and Kasami's token, made again when it is lost, once a census has found no other, under " +
 		"a higher epoch and with a queue of all waiting nodes; requests are sent again.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Epochs:   epochsOf("token"),
 		Minority: minorityKeeps,
-		Cost: func(c nodes.Config) row.Cost {
-			cost := suzukiKasamiRow.Mutex.Cost(c)
+		Cost: func(c nodes.Config) algorithm.Cost {
+			cost := suzukiKasamiAlgorithm.Mutex.Cost(c)
 			if c.N > 1 { // a node that waits long asks again
-				cost.Saturated, cost.Any = row.Unbounded(0), row.Unbounded(0)
+				cost.Saturated, cost.Any = algorithm.Unbounded(0), algorithm.Unbounded(0)
 			}
 			return cost
 		},
-		Identities: []row.Identity{{ // requests that are sent again come on top
+		Identities: []algorithm.Identity{{ // requests that are sent again come on top
 			Says: "(N-1) token <= request, and token > 0 if request > 0, unless a census was taken",
-			Holds: func(c nodes.Config, t row.Tally) bool {
+			Holds: func(c nodes.Config, t algorithm.Tally) bool {
 				token, request := t.Sent["token"], t.Sent["request"]
 				return t.Sent["ask"] > 0 || uint64(peers(c))*token <= request && (token > 0) == (request > 0)
 			},

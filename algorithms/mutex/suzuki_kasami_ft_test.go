@@ -7,8 +7,8 @@ func suzukiFTMutants() []mutant {
 	c := nodes.Config{N: 3}.With("loss-timeout", "4ms").With("retry", "1ms")
 	fenced := c
 	fenced.Fenced = true
-	change := mutantsOf[suzukiKasamiFT](&suzukiKasamiFTRow, c)
-	slow := mutantsOf[suzukiKasamiFT](&suzukiKasamiFTRow, nodes.Config{N: 3})
+	change := mutantsOf[suzukiKasamiFT](&suzukiKasamiFTAlgorithm, c)
+	slow := mutantsOf[suzukiKasamiFT](&suzukiKasamiFTAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("who misses the token makes one", "exclusion or panic",
 			func(s suzukiKasamiFT) nodes.Machine { return &skftAlone{s} }),
@@ -24,7 +24,7 @@ func suzukiFTMutants() []mutant {
 			func(s suzukiKasamiFT) nodes.Machine { return &skftCopied{s} }).copied(),
 		change("an epoch is taken as often as it is given", "exclusion or panic",
 			func(s suzukiKasamiFT) nodes.Machine { return &skftTwice{s} }).copied(),
-		mutantsOf[suzukiKasamiFT](&suzukiKasamiFTRow, fenced)("grants are not counted", "exclusion",
+		mutantsOf[suzukiKasamiFT](&suzukiKasamiFTAlgorithm, fenced)("grants are not counted", "exclusion",
 			func(s suzukiKasamiFT) nodes.Machine { return &skftUncounted{s} }),
 		slow("nobody misses the token", "progress",
 			func(s suzukiKasamiFT) nodes.Machine { return &skftPatient{s} }).lost(),

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // indexOption is the modulus of the request numbers of a node, or unbounded. Unbounded numbers need no
@@ -43,9 +43,9 @@ func besidesOfIndex(c nodes.Config) (safe, live nodes.Assumption) {
 
 // ofUnbounded restricts an identity to unbounded request numbers. With a modulus, a late request may be taken
 // for a newer one, and the token is then sent to a node that has not asked for it.
-func ofUnbounded(of row.Identity) row.Identity {
-	return row.Identity{Says: of.Says + ", unless the index is bounded",
-		Holds: func(c nodes.Config, t row.Tally) bool { return modulusOf(c) > 0 || of.Holds(c, t) }}
+func ofUnbounded(of algorithm.Identity) algorithm.Identity {
+	return algorithm.Identity{Says: of.Says + ", unless the index is bounded",
+		Holds: func(c nodes.Config, t algorithm.Tally) bool { return modulusOf(c) > 0 || of.Holds(c, t) }}
 }
 
 // suzukiModulo is the algorithm of Suzuki and Kasami with request numbers modulo a constant, since an "index

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-var suzukiModuloRow = variantOf(&suzukiKasamiRow, "suzuki-kasami-modulo",
+var suzukiModuloAlgorithm = variantOf(&suzukiKasamiAlgorithm, "suzuki-kasami-modulo",
 	func(s suzukiKasami) nodes.Machine { return &suzukiModulo{s, 8} })
 
 // Numbers that have begun anew hundreds of times serve everyone, at the same cost.
@@ -15,9 +15,9 @@ func TestNumbersModuloEightAreEnough(t *testing.T) {
 	for _, c := range []nodes.Config{{N: 2}, {N: 3}, {N: 5}, {N: 9}} {
 		for _, scan := range scanOption.Values {
 			c := c.With("scan", scan)
-			o := saturated(&suzukiModuloRow, c, 1)
+			o := saturated(&suzukiModuloAlgorithm, c, 1)
 			o.Entries = 2000
-			if v := judge(t, o, suzukiKasamiRow.Mutex.Cost(c).Any); v.Outcome != check.Valid {
+			if v := judge(t, o, suzukiKasamiAlgorithm.Mutex.Cost(c).Any); v.Outcome != check.Valid {
 				t.Errorf("%d nodes, scan %s: %v: %s", c.N, scan, v.Outcome, v.Reason)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // holderOption says what a node does if it asks while it has the token. In the printed program the node
@@ -26,28 +26,28 @@ const (
 	holderEnters = "enters"
 )
 
-var suzukiPrintedRow = row.Row{
+var suzukiPrintedAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "suzuki-kasami-printed",
 		New: func(c nodes.Config) nodes.Machine {
 			return &suzukiPrinted{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)},
 				direct: c.Value(holderOption) == holderEnters}
 		},
-		Messages: suzukiKasamiRow.Messages,
+		Messages: suzukiKasamiAlgorithm.Messages,
 		Options:  []nodes.Option{holderOption},
-		Live:     suzukiKasamiRow.Live,
+		Live:     suzukiKasamiAlgorithm.Live,
 	},
 	Aliases: []string{"sk-printed"}, Family: "token",
 	Source: "Suzuki and Kasami, ACM TOCS 3(4), 1985, as Lozes and Henrio, Distributed Algorithms: Mutual " +
 		"exclusion (lecture notes, Nice), print it",
 	Summary: "As suzuki-kasami, but a node that has the token and is not inside answers no request, and " +
 		"waits for the token itself.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost { // a holder that enters at once also sends its requests
-			return always("N", row.Between(0, float64(c.N)), row.Between(0, 1))
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost { // a holder that enters at once also sends its requests
+			return always("N", algorithm.Between(0, float64(c.N)), algorithm.Between(0, 1))
 		},
 	},
-	Flaw: &row.Flaw{
+	Flaw: &algorithm.Flaw{
 		Check: "progress",
 		At:    nodes.Config{N: 2},
 		Alone: true,

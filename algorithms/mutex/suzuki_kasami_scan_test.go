@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"turnstile/internal/chance"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
@@ -17,11 +17,11 @@ import (
 func meanWaits(t *testing.T, scan string) []time.Duration {
 	t.Helper()
 	c := nodes.Config{N: 8}.With(scanOption.Name, scan)
-	o := sim.Options{Stack: rowtest.StackOf(&suzukiKasamiRow, c), Seed: 1, Entries: 8000,
-		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:10ms"),
+	o := sim.Options{Stack: algotest.StackOf(&suzukiKasamiAlgorithm, c), Seed: 1, Entries: 8000,
+		Workload: workload.Workload{Load: workload.Closed, Think: algotest.Drawn("exponential:10ms"),
 			Hold: chance.Constant(3 * time.Millisecond)}}
-	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"))
-	h := rowtest.History(t, o)
+	algotest.Over(&o, algotest.NetworkOf("exponential:1ms"))
+	h := algotest.History(t, o)
 	asked, sum, count := make([]int64, c.N), make([]int64, c.N), make([]int64, c.N)
 	for _, e := range h.Events {
 		switch e.Kind {

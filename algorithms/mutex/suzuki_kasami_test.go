@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 func suzukiMutants() []mutant {
-	change := mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 3})
+	change := mutantsOf[suzukiKasami](&suzukiKasamiAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("an idle holder answers no request", "progress",
 			func(s suzukiKasami) nodes.Machine { return &suzukiIdle{suzukiPrinted{suzukiKasami: s}} }),
@@ -18,22 +18,22 @@ func suzukiMutants() []mutant {
 			func(s suzukiKasami) nodes.Machine { return &suzukiUnnoted{s} }),
 		change("a holder inside sends the token", "exclusion",
 			func(s suzukiKasami) nodes.Machine { return &suzukiGenerous{s} }),
-		mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 5})(
+		mutantsOf[suzukiKasami](&suzukiKasamiAlgorithm, nodes.Config{N: 5})(
 			"all but the first of the token's queue count as served", "progress",
 			func(s suzukiKasami) nodes.Machine { return &suzukiCutting{s} }),
 		change("a token that was here before is taken again", "exclusion or panic",
 			func(s suzukiKasami) nodes.Machine { return &suzukiStale{s} }).copied(),
 		change("node 0 makes a token whenever it comes up", "exclusion or panic",
 			func(s suzukiKasami) nodes.Machine { return &suzukiMinting{s} }).restarted(),
-		mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 4})(
+		mutantsOf[suzukiKasami](&suzukiKasamiAlgorithm, nodes.Config{N: 4})(
 			"the last node is always put last in the token's queue", "fairness",
 			func(s suzukiKasami) nodes.Machine { return &suzukiUnfair{s} }),
 		change("one request of a node in 25 is sent again, with a token that is out of date", "cost",
 			func(s suzukiKasami) nodes.Machine { return &suzukiWasteful{suzukiKasami: s} }).wasteful(),
-		mutantsOf[suzukiRetrying](&suzukiRetryingRow, nodes.Config{N: 3})(
+		mutantsOf[suzukiRetrying](&suzukiRetryingAlgorithm, nodes.Config{N: 3})(
 			"only RN = LN+1 counts as asking", "progress",
 			func(s suzukiRetrying) nodes.Machine { s.exact = true; return &s }),
-		mutantsOf[suzukiModulo](&suzukiModuloRow, nodes.Config{N: 3})(
+		mutantsOf[suzukiModulo](&suzukiModuloAlgorithm, nodes.Config{N: 3})(
 			"numbers count modulo 4, and not 8", "progress or identities",
 			func(s suzukiModulo) nodes.Machine { s.modulus = 4; return &s }),
 	}
@@ -104,7 +104,7 @@ func (s *suzukiStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 func (s *suzukiMinting) Recover(env *nodes.Env, _ nodes.Message) { s.Start(env) }
 
-var suzukiSavingRow = variantOf(&suzukiKasamiRow, "suzuki-kasami-saving",
+var suzukiSavingAlgorithm = variantOf(&suzukiKasamiAlgorithm, "suzuki-kasami-saving",
 	func(s suzukiKasami) nodes.Machine { return &suzukiSaving{s} }, nodes.MessageKind{Zero: suzukiSaved{}})
 
 // suzukiSaving is the algorithm of Suzuki and Kasami by nodes that do not forget the numbers of their
@@ -127,17 +127,20 @@ func (s *suzukiSaving) Recover(env *nodes.Env, m nodes.Message) {
 }
 
 var (
-	suzukiRetryingRow = askingMore(variantOf(&suzukiKasamiRow, "suzuki-kasami-retrying",
+	suzukiRetryingAlgorithm = askingMore(variantOf(&suzukiKasamiAlgorithm, "suzuki-kasami-retrying",
 		func(s suzukiKasami) nodes.Machine { return &suzukiRetrying{suzukiKasami: s, anew: true} }))
-	suzukiRepeatingRow = askingMore(variantOf(&suzukiKasamiRow, "suzuki-kasami-repeating",
+	suzukiRepeatingAlgorithm = askingMore(variantOf(&suzukiKasamiAlgorithm, "suzuki-kasami-repeating",
 		func(s suzukiKasami) nodes.Machine { return &suzukiRetrying{suzukiKasami: s, exact: true} }))
 )
 
 // askingMore returns a variant without bounds on messages, since its nodes ask again.
-func askingMore(v row.Row) row.Row {
+func askingMore(v algorithm.Algorithm) algorithm.Algorithm {
 	more := *v.Mutex
 	more.Identities, more.Exact = more.Identities[1:], nil
-	more.Cost = func(nodes.Config) row.Cost { return always("", row.Unbounded(0), row.Unbounded(0)) }
+	more.Cost = func(nodes.Config) algorithm.Cost {
+		return always("", algorithm.Unbounded(0),
+			algorithm.Unbounded(0))
+	}
 	v.Mutex = &more
 	return v
 }

@@ -1,61 +1,62 @@
-// Package mutex holds the algorithms of mutual exclusion: a file for each, with its row on top, and the table
-// of them all.
+// Package mutex holds the algorithms of mutual exclusion: a file for each, with its Algorithm on top, and the
+// table of them all.
 //
-// A row states what is published about its algorithm: the paper, the assumptions of its safety and its
-// progress, and its cost. The tests check that. To add an algorithm, write its file and list its row here.
+// An algorithm states what is published about its algorithm: the paper, the assumptions of its safety and its
+// progress, and its cost. The tests check that. To add an algorithm, write its file and list its algorithm
+// here.
 //
-// If a row uses no timeouts, a lost message, a crash, a partition or a pause may stop the algorithm, but
-// does not break its safety; copies, reordering and amnesia may, if Safe says so.
+// If an algorithm uses no timeouts, a lost message, a crash, a partition or a pause may stop the algorithm,
+// but does not break its safety; copies, reordering and amnesia may, if Safe says so.
 package mutex
 
-import "turnstile/nodes/row"
+import "turnstile/nodes/algorithm"
 
-// Table lists the algorithms. Callers must not change its rows.
-var Table = []*row.Row{
-	&centralRow,
-	&centralInsideRow,
-	&centralQueuedRow,
-	&centralLeaseRow,
-	&centralFailoverRow,
-	&centralFailoverLowestRow,
-	&semaphoreRow,
-	&tokenRingRow,
-	&tokenRingRegeneratingRow,
-	&lamportRow,
-	&lamportDeferredRow,
-	&ricartAgrawalaRow,
-	&ricartRetryingRow,
-	&ricartViewRow,
-	&raymondKRow,
-	&multiCopyRow,
-	&ricartPrintedRow,
-	&ricartUntaggedRow,
-	&carvalhoRoucairolRow,
-	&singhalDynamicRow,
-	&suzukiKasamiRow,
-	&suzukiKasamiFTRow,
-	&suzukiPrintedRow,
-	&ricartTokenRow,
-	&raymondRow,
-	&naimiTrehelRow,
-	&neilsenMizunoRow,
-	&maekawaRow,
-	&maekawaTextbookRow,
-	&gridQuorumRow,
-	&gridSelflessRow,
-	&majorityRow,
-	&agrawalRow,
-	&backoffRow,
-	&ticketRow,
-	&bakeryRow,
-	&bakeryNoChoosingRow,
-	&bakeryTiesRow,
-	&kingsTokenRow,
-	&petersonRow,
-	&petersonReorderedRow,
-	&naiveBroadcastRow,
-	&naiveDeferringRow,
+// Table lists the algorithms. Callers must not change its algorithms.
+var Table = []*algorithm.Algorithm{
+	&centralAlgorithm,
+	&centralInsideAlgorithm,
+	&centralQueuedAlgorithm,
+	&centralLeaseAlgorithm,
+	&centralFailoverAlgorithm,
+	&centralFailoverLowestAlgorithm,
+	&semaphoreAlgorithm,
+	&tokenRingAlgorithm,
+	&tokenRingRegeneratingAlgorithm,
+	&lamportAlgorithm,
+	&lamportDeferredAlgorithm,
+	&ricartAgrawalaAlgorithm,
+	&ricartRetryingAlgorithm,
+	&ricartViewAlgorithm,
+	&raymondKAlgorithm,
+	&multiCopyAlgorithm,
+	&ricartPrintedAlgorithm,
+	&ricartUntaggedAlgorithm,
+	&carvalhoRoucairolAlgorithm,
+	&singhalDynamicAlgorithm,
+	&suzukiKasamiAlgorithm,
+	&suzukiKasamiFTAlgorithm,
+	&suzukiPrintedAlgorithm,
+	&ricartTokenAlgorithm,
+	&raymondAlgorithm,
+	&naimiTrehelAlgorithm,
+	&neilsenMizunoAlgorithm,
+	&maekawaAlgorithm,
+	&maekawaTextbookAlgorithm,
+	&gridQuorumAlgorithm,
+	&gridSelflessAlgorithm,
+	&majorityAlgorithm,
+	&agrawalAlgorithm,
+	&backoffAlgorithm,
+	&ticketAlgorithm,
+	&bakeryAlgorithm,
+	&bakeryNoChoosingAlgorithm,
+	&bakeryTiesAlgorithm,
+	&kingsTokenAlgorithm,
+	&petersonAlgorithm,
+	&petersonReorderedAlgorithm,
+	&naiveBroadcastAlgorithm,
+	&naiveDeferringAlgorithm,
 }
 
-// Find returns the row of the algorithm with this name or alias.
-func Find(name string) (*row.Row, error) { return row.Find("algorithm", Table, name) }
+// Find returns the algorithm with this name or alias.
+func Find(name string) (*algorithm.Algorithm, error) { return algorithm.Find("algorithm", Table, name) }

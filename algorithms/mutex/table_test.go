@@ -6,25 +6,26 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 func TestTableIsFilledIn(t *testing.T) {
-	rowtest.Named(t, Table)
-	for _, row := range Table {
+	algotest.Named(t, Table)
+	for _, algo := range Table {
 		kinds := map[string]bool{}
-		for kind, codec := 0, row.Codec(); kind < codec.Kinds(); kind++ {
+		for kind, codec := 0, algo.Codec(); kind < codec.Kinds(); kind++ {
 			if kinds[codec.Name(kind)] {
-				t.Errorf("%s has two messages named %s", row.Name, codec.Name(kind))
+				t.Errorf("%s has two messages named %s", algo.Name, codec.Name(kind))
 			}
 			kinds[codec.Name(kind)] = true
 		}
 	}
 }
 
-// Option names can be flags and columns, defaults are valid values, and one name has one meaning in all rows.
+// Option names can be flags and columns, defaults are valid values, and one name has one meaning in all
+// algorithms.
 func TestOptions(t *testing.T) {
 	usage := map[string]string{}
 	for _, spec := range Table {
@@ -43,37 +44,37 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every quantity in the formula of a row's cost is N or a symbol of the row.
+// Every quantity in the formula of an algorithm's cost is N or a symbol of the algorithm.
 func TestSymbolsOfFormulas(t *testing.T) {
 	c := nodes.Config{N: 4}
 	symbols := regexp.MustCompile(`\b[0-9]*([A-Z])\b`)
-	for _, row := range Table {
+	for _, algo := range Table {
 		known := map[string]bool{"N": true}
-		for _, s := range row.Mutex.Symbols {
+		for _, s := range algo.Mutex.Symbols {
 			known[s.Name] = true
 			if s.Value(c) < 1 || s.Says == "" {
-				t.Errorf("%s: %s is %d of 4 nodes, %q", row.Name, s.Name, s.Value(c), s.Says)
+				t.Errorf("%s: %s is %d of 4 nodes, %q", algo.Name, s.Name, s.Value(c), s.Says)
 			}
 		}
-		formula := row.Mutex.Cost(c).Formula
+		formula := algo.Mutex.Cost(c).Formula
 		for _, symbol := range symbols.FindAllStringSubmatch(formula, -1) {
 			if !known[symbol[1]] {
-				t.Errorf("%s costs %s, and says nowhere what %s is", row.Name, formula, symbol[1])
+				t.Errorf("%s costs %s, and says nowhere what %s is", algo.Name, formula, symbol[1])
 			}
 		}
 	}
 }
 
-// An identity that is made from its text names kinds of messages of its row alone.
+// An identity that is made from its text names kinds of messages of its algorithm alone.
 func TestIdentitiesNameKinds(t *testing.T) {
-	for _, row := range Table {
-		for _, c := range configs(row) {
-			kinds := row.CodecIn(c).Names()
-			for _, i := range row.Mutex.IdentitiesIn(c) {
+	for _, algo := range Table {
+		for _, c := range configs(algo) {
+			kinds := algo.CodecIn(c).Names()
+			for _, i := range algo.Mutex.IdentitiesIn(c) {
 				for word := range strings.FieldsSeq(i.Says) {
 					known := word == "entries" || strings.ContainsAny(word, "+=<>()") || slices.Contains(kinds, word)
 					if !known && !strings.Contains(i.Says, ",") {
-						t.Errorf("%s, %v: %s: there are no messages %s", row.Name, c.Given(), i.Says, word)
+						t.Errorf("%s, %v: %s: there are no messages %s", algo.Name, c.Given(), i.Says, word)
 					}
 				}
 			}
@@ -84,35 +85,36 @@ func TestIdentitiesNameKinds(t *testing.T) {
 // Wrong values of options are refused, and the error names right ones. If says is empty, the value is right.
 func TestOptionsAreRefused(t *testing.T) {
 	for _, test := range []struct {
-		row           *row.Row
+		algorithm     *algorithm.Algorithm
 		n             int
 		options, says string
 	}{
-		{&maekawaRow, 36, "quorums=grid", ""},
-		{&maekawaRow, 32, "quorums=grid", "32 is not one: use 25 or 36, or cyclic"},
-		{&maekawaRow, 43, "quorums=plane", "a plane of order 6 does not exist (G. Tarry, 1901; C. Lam, 1989): " +
-			"use 31 or 57"},
-		{&maekawaRow, 8, "quorums=plane", "8 is not K(K-1)+1: use 7 or 13, or cyclic"},
-		{&maekawaRow, 183, "quorums=plane", "no plane of order 13 is known here: use 133, or cyclic"},
-		{&maekawaRow, 4, "quorums=gird", "did you mean grid?"},
-		{&tokenRingRow, 3, "order=0,1", "2 of 3 nodes: list each node once"},
-		{&tokenRingRow, 3, "order=0,1,1", "node 1 comes twice"},
-		{&tokenRingRow, 3, "order=0,1,3", `"3" is not a node`},
-		{&ricartRetryingRow, 3, "give-up=0", "0 is not from 1 to 1000"},
-		{&ricartRetryingRow, 3, "give-up=few", `"few" is not a number of tries, such as 5`},
-		{&ricartRetryingRow, 3, "retry=0s", "0s is not from"},
-		{&bakeryRow, 3, "give-up=0", "a peer has at least one try: write never"},
-		{&bakeryRow, 3, "give-up=5 reads=tree", "along a tree a node answers for those below it"},
-		{&bakeryRow, 3, "give-up=5 priority=id", "it needs --priority stamp"},
+		{&maekawaAlgorithm, 36, "quorums=grid", ""},
+		{&maekawaAlgorithm, 32, "quorums=grid", "32 is not one: use 25 or 36, or cyclic"},
+		{&maekawaAlgorithm, 43, "quorums=plane",
+			"a plane of order 6 does not exist (G. Tarry, 1901; C. Lam, 1989): " +
+				"use 31 or 57"},
+		{&maekawaAlgorithm, 8, "quorums=plane", "8 is not K(K-1)+1: use 7 or 13, or cyclic"},
+		{&maekawaAlgorithm, 183, "quorums=plane", "no plane of order 13 is known here: use 133, or cyclic"},
+		{&maekawaAlgorithm, 4, "quorums=gird", "did you mean grid?"},
+		{&tokenRingAlgorithm, 3, "order=0,1", "2 of 3 nodes: list each node once"},
+		{&tokenRingAlgorithm, 3, "order=0,1,1", "node 1 comes twice"},
+		{&tokenRingAlgorithm, 3, "order=0,1,3", `"3" is not a node`},
+		{&ricartRetryingAlgorithm, 3, "give-up=0", "0 is not from 1 to 1000"},
+		{&ricartRetryingAlgorithm, 3, "give-up=few", `"few" is not a number of tries, such as 5`},
+		{&ricartRetryingAlgorithm, 3, "retry=0s", "0s is not from"},
+		{&bakeryAlgorithm, 3, "give-up=0", "a peer has at least one try: write never"},
+		{&bakeryAlgorithm, 3, "give-up=5 reads=tree", "along a tree a node answers for those below it"},
+		{&bakeryAlgorithm, 3, "give-up=5 priority=id", "it needs --priority stamp"},
 	} {
 		c := nodes.Config{N: test.n}
 		for option := range strings.FieldsSeq(test.options) {
 			name, value, _ := strings.Cut(option, "=")
 			c = c.With(name, value)
 		}
-		err := test.row.Validate(c)
+		err := test.algorithm.Validate(c)
 		if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s of %d, %s: %v, want %q", test.row.Name, test.n, test.options, err, test.says)
+			t.Errorf("%s of %d, %s: %v, want %q", test.algorithm.Name, test.n, test.options, err, test.says)
 		}
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var ticketRow = row.Row{
+var ticketAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name:    "ticket",
 		New:     func(c nodes.Config) nodes.Machine { return &customer{roll: theServer(c)} },
@@ -27,19 +27,19 @@ var ticketRow = row.Row{
 		"tickets of Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002",
 	Summary: "A server hands out rising numbers, and each of k units serves every k-th of them; a " +
 		"client waits until its number is served, and passes the turn on when it leaves.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			delay := row.Exactly(2)
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			delay := algorithm.Exactly(2)
 			if c.Capacity() > 1 {
-				delay = row.Between(0, 2) // the next client to enter may be served by another clerk
+				delay = algorithm.Between(0, 2) // the next client to enter may be served by another clerk
 			}
-			return always("5", row.Exactly(5), delay)
+			return always("5", algorithm.Exactly(5), delay)
 		},
 		// A client has one number at a time. A peer with a lower number enters once before us. Of its next k
 		// numbers, k-1 belong to other clerks and may be served before ours; the remaining one belongs to our
 		// clerk, and is served after ours. So each peer enters at most k times.
 		Bypass: func(c nodes.Config) int { return c.Capacity() * peers(c) },
-		Identities: []row.Identity{
+		Identities: []algorithm.Identity{
 			counts("take = entries"),
 			counts("number = take"),
 			counts("await = take"),
@@ -47,12 +47,14 @@ var ticketRow = row.Row{
 			counts("advance = take"),
 		},
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "a ticket, its turn, and the advance", Value: exactly(5)},
-		{Figure: row.SynchronizationDelayHops, Source: "the advance, and the turn", Sizes: nine, Value: exactly(2)},
-		{Figure: row.ClientDelayHops, Source: "a ticket, and its turn", Load: "sequential", Sizes: nine,
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: "a ticket, its turn, and the advance", Value: exactly(5)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: "the advance, and the turn", Sizes: nine,
+			Value: exactly(2)},
+		{Figure: algorithm.ClientDelayHops, Source: "a ticket, and its turn", Load: "sequential", Sizes: nine,
 			Value: exactly(4)},
-		{Figure: row.MessagesPerEntry, Source: "a ticket, its turn, and the advance, with two units", Units: 2,
+		{Figure: algorithm.MessagesPerEntry, Source: "a ticket, its turn, and the advance, with two units",
+			Units: 2,
 			Value: exactly(5)},
 	},
 	Faults: withoutTimeouts(

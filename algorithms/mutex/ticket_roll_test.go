@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"testing"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/sim"
 )
 
 func ticketMutants() []mutant {
 	c := nodes.Config{N: 3}
-	change := mutantsOf[customer](&ticketRow, c)
-	server := mutantsOf[ticketRoll](&ticketRow, c)
-	clerks := mutantsOf[ticketRoll](&ticketRow, nodes.Config{N: 3, Units: 2})
+	change := mutantsOf[customer](&ticketAlgorithm, c)
+	server := mutantsOf[ticketRoll](&ticketAlgorithm, c)
+	clerks := mutantsOf[ticketRoll](&ticketAlgorithm, nodes.Config{N: 3, Units: 2})
 	return []mutant{
 		change("a client does not wait for its turn", "exclusion",
 			func(k customer) nodes.Machine { return &ticketHasty{k} }),
@@ -128,21 +128,22 @@ func (r *ticketPool) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 // many, to within one; "the number modulo the queue size could indicate the slot in the buffer", and no slot
 // is taken again before it was left, nor before all others were taken.
 func TestTicketsAreServedInOrder(t *testing.T) {
-	pool := rowtest.MutantsOf[ticketRoll](&ticketRow)("whoever waits first goes to any clerk who is free",
+	pool := algotest.MutantsOf[ticketRoll](&ticketAlgorithm)("whoever waits first goes to any clerk who is free",
 		func(r ticketRoll) nodes.Machine { return &ticketPool{r, len(r.served)} })
 	for clerks := 1; clerks <= 3; clerks++ {
-		mutants := []rowtest.Mutant{pool}
+		mutants := []algotest.Mutant{pool}
 		if clerks == 1 {
 			mutants = nil
 		}
-		rowtest.Hunt(t, &ticketRow, mutants, 10, func(t testing.TB, row *row.Row, seed uint64) string {
-			return disorder(t, row, clerks, seed)
-		})
+		algotest.Hunt(t, &ticketAlgorithm, mutants, 10,
+			func(t testing.TB, algo *algorithm.Algorithm, seed uint64) string {
+				return disorder(t, algo, clerks, seed)
+			})
 	}
 }
 
 // disorder returns what is wrong with the order in which clerks serve numbers in a run, or nothing.
-func disorder(t testing.TB, row *row.Row, clerks int, seed uint64) (fault string) {
+func disorder(t testing.TB, algo *algorithm.Algorithm, clerks int, seed uint64) (fault string) {
 	served, inside := make([][]uint64, clerks), make([]uint64, clerks)
 	around := func(m nodes.Machine, received nodes.Message, handle func()) {
 		c, ok := m.(*customer)
@@ -162,7 +163,7 @@ func disorder(t testing.TB, row *row.Row, clerks int, seed uint64) (fault string
 			inside[of] = 0
 		}
 	}
-	r, err := sim.Run(watchedOptions(row, nodes.Config{N: 5, Units: clerks}, seed, around))
+	r, err := sim.Run(watchedOptions(algo, nodes.Config{N: 5, Units: clerks}, seed, around))
 	if err != nil || r.Cut != nil {
 		return fmt.Sprint(err, r.Cut)
 	}

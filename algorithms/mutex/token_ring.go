@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var tokenRingRow = row.Row{
+var tokenRingAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "token-ring",
 		New: func(c nodes.Config) nodes.Machine {
@@ -25,34 +25,34 @@ var tokenRingRow = row.Row{
 	Aliases: []string{"ring"}, Family: "token",
 	Source:  "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977",
 	Summary: "One token circulates in a ring of nodes, and a node that has it may enter before passing it on.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
 			const formula = "1 saturated; N if one requests; unbounded if none"
 			if c.N == 1 {
-				return always(formula, row.Exactly(0), row.Exactly(0))
+				return always(formula, algorithm.Exactly(0), algorithm.Exactly(0))
 			}
-			return row.Cost{
+			return algorithm.Cost{
 				Formula:    formula,
-				Sequential: row.Unbounded(1),
-				One:        row.Exactly(float64(c.N)),
-				Saturated:  row.Exactly(1),
-				Any:        row.Unbounded(1),
-				Delay:      row.Between(1, float64(c.N-1)),
+				Sequential: algorithm.Unbounded(1),
+				One:        algorithm.Exactly(float64(c.N)),
+				Saturated:  algorithm.Exactly(1),
+				Any:        algorithm.Unbounded(1),
+				Delay:      algorithm.Between(1, float64(c.N-1)),
 			}
 		},
 		// Each node enters once in a lap (G. Le Lann, 1977).
 		Bypass: peers,
 	},
-	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: textbook, Value: exactly(1)},
-		{Figure: row.MessagesPerEntry, Source: textbook, Load: "one",
+	Published: []algorithm.Claim{
+		{Figure: algorithm.MessagesPerEntry, Source: textbook, Value: exactly(1)},
+		{Figure: algorithm.MessagesPerEntry, Source: textbook, Load: "one",
 			Value: formula(func(n float64) float64 { return n })},
-		{Figure: row.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
-		{Figure: row.SynchronizationDelayHops, Source: textbook + ": at most N-1", Load: "closed",
-			Think: 20 * row.Hop, Sizes: nine,
-			Value: func(c nodes.Config) row.Range { return row.Between(1, float64(c.N-1)) }},
-		{Figure: row.ClientDelayHops, Source: textbook + ": anywhere from 0 to N", Load: "sequential",
-			Sizes: nine, Value: func(c nodes.Config) row.Range { return row.Between(0, float64(c.N)) }},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook, Sizes: nine, Value: exactly(1)},
+		{Figure: algorithm.SynchronizationDelayHops, Source: textbook + ": at most N-1", Load: "closed",
+			Think: 20 * algorithm.Hop, Sizes: nine,
+			Value: func(c nodes.Config) algorithm.Range { return algorithm.Between(1, float64(c.N-1)) }},
+		{Figure: algorithm.ClientDelayHops, Source: textbook + ": anywhere from 0 to N", Load: "sequential",
+			Sizes: nine, Value: func(c nodes.Config) algorithm.Range { return algorithm.Between(0, float64(c.N)) }},
 	},
 	Faults: withoutTimeouts(
 		under(blocks, "the token is lost when it is passed to the dead node next", "dead-idle"),

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var tokenRingRegeneratingRow = row.Row{
+var tokenRingRegeneratingAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "token-ring-regenerating",
 		New: func(c nodes.Config) nodes.Machine {
@@ -34,15 +34,15 @@ var tokenRingRegeneratingRow = row.Row{
 		"regeneration of a lost token; the census after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "A token ring whose token is made again when it is lost, once a census has found no other, " +
 		"under a higher epoch; suspected nodes are skipped.",
-	Mutex: &row.Exclusion{
+	Mutex: &algorithm.Exclusion{
 		Epochs:   epochsOf("token"),
 		Minority: minorityKeeps,
 		// A round of the token takes N(T+hold); a textbook considers it lost after twice that time.
-		Silence: row.Silence{Formula: "2N(T+hold)",
+		Silence: algorithm.Silence{Formula: "2N(T+hold)",
 			Of: func(c nodes.Config, latency, hold time.Duration) time.Duration {
 				return twoRounds(c, nodes.Delays{Message: latency, Hold: hold})
 			}},
-		Cost:   tokenRingRow.Mutex.Cost,
+		Cost:   tokenRingAlgorithm.Mutex.Cost,
 		Bypass: peers, // only under the condition Fair, since a node that is suspected wrongly is skipped
 		Fair:   undisturbed,
 	},
@@ -54,7 +54,7 @@ var tokenRingRegeneratingRow = row.Row{
 var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 	Usage: "how long a token may stay away until a census is taken",
 	Check: func(c nodes.Config, value string) error {
-		return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
+		return algorithm.CheckTime(value, time.Millisecond, time.Hour, "1s")
 	},
 	Shows: []nodes.Shown{{Value: "3s", Than: "1s", Figure: "longest pause", Least: 2, Most: 6,
 		For: 8 * time.Second, Faults: []string{"loss: 100%, kind: token, at: 500ms, for: 20ms"}}},

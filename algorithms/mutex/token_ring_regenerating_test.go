@@ -7,8 +7,8 @@ var impatientRing = nodes.Config{N: 3}.With("loss-timeout", "4ms").With("retry",
 
 func regeneratingMutants() []mutant {
 	c := impatientRing
-	change := mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, c)
-	slow := mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, nodes.Config{N: 3})
+	change := mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingAlgorithm, c)
+	slow := mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingAlgorithm, nodes.Config{N: 3})
 	fenced := c
 	fenced.Fenced = true
 	return []mutant{
@@ -22,12 +22,12 @@ func regeneratingMutants() []mutant {
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingCopied{r} }).copied(),
 		change("an epoch is taken as often as it is given", "exclusion or panic",
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingTwice{r} }).copied(),
-		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, fenced)(
+		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingAlgorithm, fenced)(
 			"grants are not counted", "exclusion",
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingUncounted{r} }),
 		slow("nobody misses the token", "progress",
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingPatient{r} }).lost(),
-		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingRow, nodes.Config{N: 2})(
+		mutantsOf[tokenRingRegenerating](&tokenRingRegeneratingAlgorithm, nodes.Config{N: 2})(
 			"asks are not repeated", "progress",
 			func(r tokenRingRegenerating) nodes.Machine { return &regeneratingOnce{r} }).lost(),
 		slow("the dead are not skipped", "progress",

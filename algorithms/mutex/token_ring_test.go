@@ -12,7 +12,7 @@ import (
 func TestRingsOfAnyOrder(t *testing.T) {
 	for _, order := range []string{"0", "1,0", "3, 1,4,0,2", "8,7,6,5,4,3,2,1,0"} {
 		c := nodes.Config{N: 1 + strings.Count(order, ",")}.With("order", order)
-		v := judge(t, saturated(&tokenRingRow, c, 1), tokenRingRow.Mutex.Cost(c).Saturated)
+		v := judge(t, saturated(&tokenRingAlgorithm, c, 1), tokenRingAlgorithm.Mutex.Cost(c).Saturated)
 		if v.Outcome != check.Valid {
 			t.Errorf("%+v: %v: %s", c, v.Outcome, v.Reason)
 		}
@@ -20,7 +20,7 @@ func TestRingsOfAnyOrder(t *testing.T) {
 }
 
 func ringMutants() []mutant {
-	change := mutantsOf[tokenRing](&tokenRingRow, nodes.Config{N: 3})
+	change := mutantsOf[tokenRing](&tokenRingAlgorithm, nodes.Config{N: 3})
 	return []mutant{
 		change("there are two tokens", "exclusion or panic",
 			func(r tokenRing) nodes.Machine { return &ringTwo{r} }),

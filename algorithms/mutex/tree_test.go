@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The mean cost over all pairs of nodes, and the worst one, as computed beforehand.
@@ -52,16 +52,16 @@ func TestEntriesCostTheDistance(t *testing.T) {
 	for _, tree := range treeOption.Values {
 		for _, n := range []int{1, 2, 3, 4, 7, 12} {
 			c := nodes.Config{N: n}.With("tree", tree)
-			for row, back := range map[*row.Row]func(way int) int{
-				&raymondRow:       func(way int) int { return way },
-				&neilsenMizunoRow: func(way int) int { return min(way, 1) },
+			for algo, back := range map[*algorithm.Algorithm]func(way int) int{
+				&raymondAlgorithm:       func(way int) int { return way },
+				&neilsenMizunoAlgorithm: func(way int) int { return min(way, 1) },
 			} {
 				holder := nodes.ID(0)
-				for i, e := range singleEntries(t, row, c, 20*n*n) {
+				for i, e := range singleEntries(t, algo, c, 20*n*n) {
 					way := distance(tree, holder, e.node)
 					want := way + back(way)
-					if e.messages != want || tree == starTree && row == &neilsenMizunoRow && want > 3 {
-						t.Fatalf("%s, %s of %d, entry %d: from %d to %d takes %d messages, want %d", row.Name, tree, n, i,
+					if e.messages != want || tree == starTree && algo == &neilsenMizunoAlgorithm && want > 3 {
+						t.Fatalf("%s, %s of %d, entry %d: from %d to %d takes %d messages, want %d", algo.Name, tree, n, i,
 							holder, e.node, e.messages, want)
 					}
 					holder = e.node

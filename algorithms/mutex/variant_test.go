@@ -4,22 +4,23 @@ import (
 	"slices"
 	"testing"
 
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/row"
 )
 
-// variants are sound forms of algorithms in Table, but no rows of Table. If a row lacks the rule in question,
-// a mutant is made from a variant, or a schedule is compared with it.
-var variants = []*row.Row{&lamportSavingRow, &ricartSavingRow, &suzukiRetryingRow,
-	&suzukiRepeatingRow, &suzukiSavingRow, &suzukiModuloRow}
+// variants are sound forms of algorithms in Table, but no algorithms of Table. If an algorithm lacks the rule
+// in question, a mutant is made from a variant, or a schedule is compared with it.
+var variants = []*algorithm.Algorithm{&lamportSavingAlgorithm, &ricartSavingAlgorithm,
+	&suzukiRetryingAlgorithm,
+	&suzukiRepeatingAlgorithm, &suzukiSavingAlgorithm, &suzukiModuloAlgorithm}
 
-// variantOf returns a variant of a row, whose machines are made from those of the row. It may have one more
-// kind of message: what its nodes save.
-func variantOf[M any](row *row.Row, name string, wrap func(M) nodes.Machine,
-	saved ...nodes.MessageKind) row.Row {
-	v := *rowtest.Rebuilt(row, wrap)
+// variantOf returns a variant of an algorithm, whose machines are made from those of the algorithm. It may
+// have one more kind of message: what its nodes save.
+func variantOf[M any](algo *algorithm.Algorithm, name string, wrap func(M) nodes.Machine,
+	saved ...nodes.MessageKind) algorithm.Algorithm {
+	v := *algotest.Rebuilt(algo, wrap)
 	v.Name, v.Aliases, v.Messages = name, nil, append(slices.Clone(v.Messages), saved...)
 	return v
 }
@@ -36,7 +37,7 @@ func TestVariantsAreSound(t *testing.T) {
 			} {
 				o.Spec, o.Config, o.States = v, nodes.Config{N: 2}, 50_000
 				o.Reordering = v.Safe&nodes.FIFO == 0
-				x := rowtest.Explore(t, o)
+				x := algotest.Explore(t, o)
 				switch {
 				case x.Violation != nil:
 					t.Errorf("%s: %s\n%v", x.Violation.Check, x.Violation.Says, x.Violation.Schedule)
@@ -48,5 +49,5 @@ func TestVariantsAreSound(t *testing.T) {
 	}
 }
 
-// Nothing is wrong with a sound row in the hostile explorations.
-func TestRowsAreExploredWithFaults(t *testing.T) { rowtest.ExploreHostile(t, Table) }
+// Nothing is wrong with a sound algorithm in the hostile explorations.
+func TestAlgorithmsAreExploredWithFaults(t *testing.T) { algotest.ExploreHostile(t, Table) }

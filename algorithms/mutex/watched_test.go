@@ -7,10 +7,10 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -54,33 +54,33 @@ func (w *watched) Trust(env *nodes.Env, peer nodes.ID) {
 	w.around(w.machine, nil, func() { w.machine.(nodes.Truster).Trust(env, peer) })
 }
 
-// runWatched simulates a row whose machines are watched. The error says what ended the run early.
-func runWatched(t *testing.T, row *row.Row, n int, seed uint64, around observer) error {
+// runWatched simulates an algorithm whose machines are watched. The error says what ended the run early.
+func runWatched(t *testing.T, algo *algorithm.Algorithm, n int, seed uint64, around observer) error {
 	t.Helper()
-	r, err := sim.Run(watchedOptions(row, nodes.Config{N: n}, seed, around))
+	r, err := sim.Run(watchedOptions(algo, nodes.Config{N: n}, seed, around))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r.Cut
 }
 
-// watchedOptions returns a run of a row whose machines are watched, where copies arrive and messages overtake
-// each other as far as the row stands it.
-func watchedOptions(row *row.Row, c nodes.Config, seed uint64, around observer) sim.Options {
-	w := *row
-	w.New = func(c nodes.Config) nodes.Machine { return &watched{row.New(c), around} }
+// watchedOptions returns a run of an algorithm whose machines are watched, where copies arrive and messages
+// overtake each other as far as the algorithm stands it.
+func watchedOptions(algo *algorithm.Algorithm, c nodes.Config, seed uint64, around observer) sim.Options {
+	w := *algo
+	w.New = func(c nodes.Config) nodes.Machine { return &watched{algo.New(c), around} }
 	w.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine {
-		return &watched{row.NewServer(c, id), around}
+		return &watched{algo.NewServer(c, id), around}
 	}
 	var faults []chaos.Fault
-	if (row.Safe|row.Live)&nodes.NoDuplication == 0 {
+	if (algo.Safe|algo.Live)&nodes.NoDuplication == 0 {
 		faults = append(faults, chaos.Fault{Effect: &effect.Duplicate{Of: 0.3}})
 	}
-	o := sim.Options{Stack: rowtest.StackOf(&w, c), Seed: seed, Entries: 60,
-		Reordering: row.Safe&nodes.FIFO == 0,
-		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:4ms"),
+	o := sim.Options{Stack: algotest.StackOf(&w, c), Seed: seed, Entries: 60,
+		Reordering: algo.Safe&nodes.FIFO == 0,
+		Workload: workload.Workload{Load: workload.Closed, Think: algotest.Drawn("exponential:4ms"),
 			Hold: chance.Constant(time.Millisecond)}}
-	rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), faults...)
+	algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), faults...)
 	return o
 }
 
@@ -91,10 +91,10 @@ type singleEntry struct {
 }
 
 // singleEntries has nodes drawn at random enter one after another, with all at rest in between.
-func singleEntries(t *testing.T, row *row.Row, c nodes.Config, count int) (all []singleEntry) {
+func singleEntries(t *testing.T, algo *algorithm.Algorithm, c nodes.Config, count int) (all []singleEntry) {
 	t.Helper()
 	h := &history.History{}
-	_, err := sim.Run(sim.Options{Stack: rowtest.StackOf(row, c), Seed: 1, Entries: uint64(count),
+	_, err := sim.Run(sim.Options{Stack: algotest.StackOf(algo, c), Seed: 1, Entries: uint64(count),
 		Latency: time.Millisecond, Workload: workload.Workload{Load: workload.Sequential}}, h)
 	if err != nil {
 		t.Fatal(err)

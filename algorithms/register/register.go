@@ -14,7 +14,7 @@ package register
 
 import "turnstile/nodes"
 
-// The messages of registers. A row lists them if its machines have a Memory or a Client.
+// The messages of registers. An algorithm lists them if its machines have a Memory or a Client.
 type (
 	// Read asks the owner for the value of its variable Var.
 	Read struct {

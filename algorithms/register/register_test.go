@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"turnstile/algorithms/register"
-	"turnstile/judge/rowtest"
+	"turnstile/judge/algotest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // An owner serves one variable. At each request it reads the variable of node 1, or writes into it how many
@@ -41,18 +41,18 @@ func (o *owner) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// owners is a row of owners whose clients read or write.
-func owners(writes bool) *row.Row {
-	return &row.Row{Spec: nodes.Spec{
+// owners is an algorithm of owners whose clients read or write.
+func owners(writes bool) *algorithm.Algorithm {
+	return &algorithm.Algorithm{Spec: nodes.Spec{
 		Name: "owners",
 		New:  func(nodes.Config) nodes.Machine { return &owner{memory: register.MemoryOf(1), writes: writes} },
 		Messages: []nodes.MessageKind{{Zero: register.Read{}}, {Zero: register.Value{}}, {Zero: register.Write{}},
 			{Zero: register.Written{}}}}}
 }
 
-// node returns a node of the row owners that has started, in the life with the given number.
+// node returns a node of the algorithm owners that has started, in the life with the given number.
 func node(writes bool, id nodes.ID, life uint32) *nodes.Node {
-	n := nodes.NewNode(rowtest.StackOf(owners(writes), nodes.Config{N: 2}).Stack, id, life, nil)
+	n := nodes.NewNode(algotest.StackOf(owners(writes), nodes.Config{N: 2}).Stack, id, life, nil)
 	if life == 0 {
 		n.Handle(nodes.Input{Kind: nodes.Start})
 	} else {

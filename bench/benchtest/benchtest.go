@@ -23,8 +23,8 @@ import (
 	"turnstile/chaos"
 	"turnstile/hosts/agent"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 )
 
 // The test program acts as a node if the environment variable named by testNode is set, and as a broker or
@@ -126,15 +126,15 @@ func runTestNode() error {
 	if err != nil {
 		return err
 	}
-	var all []row.Instance
+	var all []algorithm.Instance
 	for _, p := range role.Machines {
-		spec, err := Row(p.Row)
+		spec, err := Algorithm(p.Row)
 		if err != nil {
 			return err
 		}
-		all = append(all, row.Instance{Row: spec, Config: p.Config})
+		all = append(all, algorithm.Instance{Algorithm: spec, Config: p.Config})
 	}
-	stack, err := row.Assemble(all[0], all[1:]...)
+	stack, err := algorithm.Assemble(all[0], all[1:]...)
 	if err != nil {
 		return err
 	}
@@ -149,10 +149,10 @@ func runTestNode() error {
 	return host.Run(role.Node, stack.Stack, orders, os.Stdout)
 }
 
-// stuck returns the row of an algorithm for tests, or a row without New if the name is unknown. Most
+// stuck returns the algorithm for tests, or an algorithm without New if the name is unknown. Most
 // of these algorithms never serve some request, each for another reason.
-func stuck(name string) *row.Row {
-	s := &row.Row{Spec: nodes.Spec{
+func stuck(name string) *algorithm.Algorithm {
+	s := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:       name,
 		Live:       nodes.NoLoss | nodes.NoCrash,
 		Messages:   []nodes.MessageKind{{Zero: ask{}}, {Zero: kept{}}},
@@ -252,12 +252,12 @@ func (r *skippingRing) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) {
 	env.Grant()
 }
 
-// Row finds the row of an algorithm, including the algorithms that exist only for tests.
-func Row(name string) (*row.Row, error) {
+// Algorithm finds the algorithm, including the algorithms that exist only for tests.
+func Algorithm(name string) (*algorithm.Algorithm, error) {
 	if spec := stuck(name); spec.New != nil {
 		return spec, nil
 	}
-	return row.Find("algorithm", slices.Concat(catalog.Table{}.Rows(), detector.Table), name)
+	return algorithm.Find("algorithm", slices.Concat(catalog.Table{}.Algorithms(), detector.Table), name)
 }
 
 // Programs are the programs of processes, with their arguments: all are this program again.

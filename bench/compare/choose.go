@@ -205,8 +205,8 @@ func (s *selection) regroup(r *Request, keys []benchproc.Key) error {
 	}
 	if r.Against != "" {
 		against := r.Against
-		if row, err := r.Known.Find(against); err == nil && r.By == "algorithm" { // Against may be an alias
-			against = row.Name
+		if algo, err := r.Known.Find(against); err == nil && r.By == "algorithm" { // Against may be an alias
+			against = algo.Name
 		}
 		at := slices.Index(s.names, against)
 		if at < 0 {

@@ -34,7 +34,7 @@ import (
 func stored(t *testing.T) *results.Set {
 	t.Helper()
 	root := t.TempDir()
-	row, err := (catalog.Table{}).Find("central")
+	algo, err := (catalog.Table{}).Find("central")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +44,13 @@ func stored(t *testing.T) *results.Set {
 	}
 	for i, load := range []workload.Load{workload.Saturated, workload.Saturated, workload.Sequential} {
 		o := option.Defaults()
-		o.Algorithm, o.Config, o.Duration, o.Warmup = row.Name, nodes.Config{N: 3}, 100*time.Millisecond, 0
+		o.Algorithm, o.Config, o.Duration, o.Warmup = algo.Name, nodes.Config{N: 3}, 100*time.Millisecond, 0
 		o.WarmupLimit, o.Latency = 0, chance.Constant(time.Millisecond)
 		o.Workload = workload.Workload{Load: load}
 		if i == 1 {
 			o.Faults = faults.Faults
 		}
-		j, err := bench.Resolve(catalog.Table{}, o, row, true)
+		j, err := bench.Resolve(catalog.Table{}, o, algo, true)
 		if err != nil {
 			t.Fatal(err)
 		}

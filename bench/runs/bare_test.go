@@ -90,13 +90,13 @@ func BenchmarkOverhead(b *testing.B) {
 
 // testbedRate returns the entries per second of a run in the testbed.
 func testbedRate(b *testing.B, algorithm string, nodes int) float64 {
-	row, err := mutex.Find(algorithm)
+	algo, err := mutex.Find(algorithm)
 	if err != nil {
 		b.Fatal(err)
 	}
 	o := option.Defaults()
 	o.Config.N, o.Duration = nodes, bareDuration
-	r, err := Make(b.Context(), resolved(b, row, o), setup(b))
+	r, err := Make(b.Context(), resolved(b, algo, o), setup(b))
 	if err != nil {
 		b.Fatal(err)
 	}

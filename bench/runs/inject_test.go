@@ -102,7 +102,7 @@ func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 		t.Run(o.Algorithm, func(t *testing.T) {
 			t.Parallel()
 			o.Config.N, o.Warmup, o.Duration = 3, 0, time.Hour
-			spec, err := benchtest.Row(o.Algorithm)
+			spec, err := benchtest.Algorithm(o.Algorithm)
 			if err != nil {
 				t.Fatal(err)
 			}

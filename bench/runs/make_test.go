@@ -11,16 +11,16 @@ import (
 	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The options are parsed once, when the job is made.
 func TestOptionsAreResolvedOnce(t *testing.T) {
-	row, err := mutex.Find("ricart-agrawala")
+	algo, err := mutex.Find("ricart-agrawala")
 	if err != nil {
 		t.Fatal(err)
 	}
-	looks, counted := 0, *row
+	looks, counted := 0, *algo
 	look := func(nodes.Config, string) error { looks++; return nil }
 	counted.Options = append(counted.Options, nodes.Option{Name: "looked-at", Default: "0", Check: look})
 	o := option.Defaults()
@@ -47,7 +47,7 @@ func TestOptionsAreResolvedOnce(t *testing.T) {
 }
 
 // simulateRun makes a simulated run.
-func simulateRun(t testing.TB, spec *row.Row, o bench.Options, s Setup) (*Run, error) {
+func simulateRun(t testing.TB, spec *algorithm.Algorithm, o bench.Options, s Setup) (*Run, error) {
 	t.Helper()
 	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
@@ -57,7 +57,7 @@ func simulateRun(t testing.TB, spec *row.Row, o bench.Options, s Setup) (*Run, e
 }
 
 // resolved returns the job of a run of processes.
-func resolved(t testing.TB, spec *row.Row, o bench.Options) *bench.Job {
+func resolved(t testing.TB, spec *algorithm.Algorithm, o bench.Options) *bench.Job {
 	t.Helper()
 	j, err := bench.Resolve(catalog.Table{}, o, spec, false)
 	if err != nil {
@@ -67,7 +67,7 @@ func resolved(t testing.TB, spec *row.Row, o bench.Options) *bench.Job {
 }
 
 // tryRun makes a simulated run, and stores nothing.
-func tryRun(t testing.TB, spec *row.Row, o bench.Options) (*bench.Tried, error) {
+func tryRun(t testing.TB, spec *algorithm.Algorithm, o bench.Options) (*bench.Tried, error) {
 	t.Helper()
 	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
@@ -77,7 +77,7 @@ func tryRun(t testing.TB, spec *row.Row, o bench.Options) (*bench.Tried, error) 
 }
 
 // drafted returns the job of options that need not be complete.
-func drafted(t testing.TB, spec *row.Row, o bench.Options, simulated bool) *bench.Job {
+func drafted(t testing.TB, spec *algorithm.Algorithm, o bench.Options, simulated bool) *bench.Job {
 	t.Helper()
 	d, err := bench.NewDraft(catalog.Table{}, o, spec, simulated)
 	if err != nil {

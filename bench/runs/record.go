@@ -27,8 +27,8 @@ import (
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 	"turnstile/report/draw"
 	"turnstile/results"
@@ -146,7 +146,7 @@ func (r *Record) job(known catalog.Table, folder *results.Folder) (*bench.Job, e
 
 // lacking wraps an error in a results.LackError if this version lacks the algorithm or an option.
 func (r *Record) lacking(err error) error {
-	if !errors.As(err, new(*row.UnknownError)) && !errors.As(err, new(*nodes.OptionError)) {
+	if !errors.As(err, new(*algorithm.UnknownError)) && !errors.As(err, new(*nodes.OptionError)) {
 		return err
 	}
 	return results.LackError{

@@ -92,7 +92,7 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 	return r, paths, values
 }
 
-// Two runs with different options have different rows.
+// Two runs with different options have different algorithms.
 func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
 		"Options.Workload.Campaigns": true, // their number follows from the time between campaigns
@@ -166,12 +166,12 @@ func runsOfAllColumns(t *testing.T) []bench.Options {
 		{Algorithm: "central-failover", Config: nodes.Config{N: 4, Elect: "bully"}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 	}
-	for _, row := range election.Table {
+	for _, algo := range election.Table {
 		campaign := workload.Workload{Load: workload.Campaign}
-		if row.Grace == nil {
+		if algo.Grace == nil {
 			campaign.CampaignEvery = time.Second
 		}
-		all = append(all, bench.Options{Algorithm: row.Name, Config: nodes.Config{N: 4}, Latency: ms,
+		all = append(all, bench.Options{Algorithm: algo.Name, Config: nodes.Config{N: 4}, Latency: ms,
 			Duration: 3 * time.Second, Workload: campaign,
 			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{3}}},
 				Schedule: chaos.Schedule{At: time.Second, For: time.Second}}}})

@@ -110,7 +110,7 @@ func makeRun(t *testing.T, o bench.Options) (*Run, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	spec, err := benchtest.Row(o.Algorithm)
+	spec, err := benchtest.Algorithm(o.Algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}

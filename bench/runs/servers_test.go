@@ -16,42 +16,42 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // An elector may need its own servers. They are nodes of the run like others: started, connected, hit by
 // faults, recorded, and judged again.
 func TestServersOfAnElector(t *testing.T) {
-	for _, row := range mutex.Table {
+	for _, algo := range mutex.Table {
 		for _, scheme := range election.Table {
-			if !row.Follows || scheme.Servers == nil {
+			if !algo.Follows || scheme.Servers == nil {
 				continue
 			}
 			for _, real := range []bool{false, true} {
-				if real && soak.Pick(row.Name != "central-failover", false, false) {
+				if real && soak.Pick(algo.Name != "central-failover", false, false) {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s/%s/real=%t", row.Name, scheme.Name, real), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/real=%t", algo.Name, scheme.Name, real), func(t *testing.T) {
 					t.Parallel()
-					keepsServers(t, row, scheme, real)
+					keepsServers(t, algo, scheme, real)
 				})
 			}
 		}
 	}
 }
 
-// keepsServers makes and judges a run of a row with an elector that has servers. One server is suspended for
-// a moment.
-func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
+// keepsServers makes and judges a run of an algorithm with an elector that has servers. One server is
+// suspended for a moment.
+func keepsServers(t *testing.T, algo, scheme *algorithm.Algorithm, real bool) {
 	t.Helper()
-	o := crowded(t, row.Name)
+	o := crowded(t, algo.Name)
 	o.Config, o.Duration = nodes.Config{N: 3, Elect: scheme.Name}, 0
 	o.Warmup, o.Entries = 0, 50
 	o.Proxies = real
 	last := nodes.ID(o.Config.N + scheme.ServerCount(nodes.Config{N: o.Config.N}) - 1)
 	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{last}}},
 		Schedule: chaos.Schedule{At: 200 * time.Millisecond, For: 20 * time.Millisecond}}}
-	j, err := bench.Resolve(catalog.Table{}, o, row, !real)
+	j, err := bench.Resolve(catalog.Table{}, o, algo, !real)
 	if err != nil {
 		t.Fatal(err)
 	}

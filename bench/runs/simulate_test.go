@@ -25,14 +25,14 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // withPlan returns a simulated run of a row under a named plan.
-func withPlan(t *testing.T, spec *row.Row, plan string) (bench.Options, error) {
+func withPlan(t *testing.T, spec *algorithm.Algorithm, plan string) (bench.Options, error) {
 	t.Helper()
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed, o.Duration, o.Warmup = spec.Name, 5, 7, 2*time.Second, 0
@@ -158,7 +158,7 @@ func TestLeaderThatIsHitLeads(t *testing.T) {
 		}
 		o.Faults = append(o.Faults, f)
 	}
-	spec, err := benchtest.Row(o.Algorithm)
+	spec, err := benchtest.Algorithm(o.Algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,9 +183,9 @@ func TestLeaderThatIsHitLeads(t *testing.T) {
 // A row that follows a leader is safe and serves all clients with any elector: an elected manager grants only
 // after a majority has answered its census. When the leader crashes, the next one takes over, if the scheme
 // survives that; otherwise the run may stall, outside its model.
-func TestRowsFollowAnyElector(t *testing.T) {
-	for _, row := range mutex.Table {
-		if !row.Follows {
+func TestAlgorithmsFollowAnyElector(t *testing.T) {
+	for _, algo := range mutex.Table {
+		if !algo.Follows {
 			continue
 		}
 		for _, scheme := range election.Table {
@@ -193,16 +193,16 @@ func TestRowsFollowAnyElector(t *testing.T) {
 			if scheme.Flaw != nil || !outlasts && testing.Short() {
 				continue
 			}
-			t.Run(row.Name+"/"+scheme.Name, func(t *testing.T) {
+			t.Run(algo.Name+"/"+scheme.Name, func(t *testing.T) {
 				t.Parallel()
-				o := crowded(t, row.Name)
+				o := crowded(t, algo.Name)
 				o.Config.Elect, o.Detector = scheme.Name, "heartbeat:period=50ms,timeout=250ms"
-				if v := followed(t, row, o); v.Outcome != check.Valid {
+				if v := followed(t, algo, o); v.Outcome != check.Valid {
 					t.Fatalf("without faults: %v, %s", v.Outcome, v.Reason)
 				}
 				o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "leader"}},
 					Schedule: chaos.Schedule{At: time.Second}}}
-				v := followed(t, row, o)
+				v := followed(t, algo, o)
 				switch {
 				case v.Outcome == check.Valid: // a scheme may outlast some crashes though it does not promise that
 				case v.Outcome == check.Inconclusive && v.OutsideModel && !outlasts:
@@ -215,9 +215,9 @@ func TestRowsFollowAnyElector(t *testing.T) {
 }
 
 // followed simulates a run and judges it.
-func followed(t *testing.T, row *row.Row, o bench.Options) check.Verdict {
+func followed(t *testing.T, algo *algorithm.Algorithm, o bench.Options) check.Verdict {
 	t.Helper()
-	v, err := tryRun(t, row, o)
+	v, err := tryRun(t, algo, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,16 +227,16 @@ func followed(t *testing.T, row *row.Row, o bench.Options) check.Verdict {
 // No client enters during an election at its node, as in the manager's states ELECTION and REORGANIZATION:
 // Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (T22).
 func TestNobodyEntersDuringAnElection(t *testing.T) {
-	row, err := mutex.Find("central-failover")
+	algo, err := mutex.Find("central-failover")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for seed := range uint64(10) {
-		o := crowded(t, row.Name)
+		o := crowded(t, algo.Name)
 		o.Config.Elect, o.Detector, o.Seed = "bully-four-phase", "heartbeat:period=50ms,timeout=250ms", seed+1
 		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "leader"}},
 			Schedule: chaos.Schedule{At: time.Second, For: time.Second}}}
-		asked, _, err := drafted(t, row, o, true).Simulation(0, o.Seed)
+		asked, _, err := drafted(t, algo, o, true).Simulation(0, o.Seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,26 +275,28 @@ func (f *electing) Add(e history.Event) {
 func (*electing) Close([]*history.NodeLog) {}
 
 // tolerant reports whether an algorithm should survive crashes.
-func tolerant(row *row.Row) bool { return row.Flaw == nil && row.Live&nodes.NoCrash == 0 }
+func tolerant(algo *algorithm.Algorithm) bool {
+	return algo.Flaw == nil && algo.Live&nodes.NoCrash == 0
+}
 
 // Every algorithm that should survive crashes passes each scenario of fault tolerance, at different moments
 // for each seed: while the run is inside its model, exclusion holds and all waiting clients enter after the
 // heal. If fences are demanded, the resource never accepts a stale write, even under wrong suspicions.
-func TestTolerantRowsStandAllScenarios(t *testing.T) {
+func TestTolerantAlgorithmsStandAllScenarios(t *testing.T) {
 	scenario := regexp.MustCompile(`\(F[0-9]+\)`)
-	for _, row := range mutex.Table {
-		if !tolerant(row) {
+	for _, algo := range mutex.Table {
+		if !tolerant(algo) {
 			continue
 		}
 		for _, plan := range chaos.Scenarios() {
-			if scenario.MatchString(plan.About) && plan.Suits(row) {
-				t.Run(fmt.Sprintf("%s/%s", row.Name, plan.Name), func(t *testing.T) {
+			if scenario.MatchString(plan.About) && plan.Suits(algo) {
+				t.Run(fmt.Sprintf("%s/%s", algo.Name, plan.Name), func(t *testing.T) {
 					t.Parallel()
 					inside := 0
 					for seed := range soak.Pick[uint64](1, 3, 100) {
-						inside += stands(t, row, plan, seed+1, false)
-						if row.Fenced {
-							inside += stands(t, row, plan, seed+1, true)
+						inside += stands(t, algo, plan, seed+1, false)
+						if algo.Fenced {
+							inside += stands(t, algo, plan, seed+1, true)
 						}
 					}
 					t.Logf("%d runs inside its model", inside)
@@ -319,12 +321,13 @@ func crowded(t *testing.T, row string) bench.Options {
 }
 
 // stands runs an algorithm under a plan, and returns 1 if the run stayed inside its model, otherwise 0.
-func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bool) (inside int) {
+func stands(t *testing.T, algo *algorithm.Algorithm, plan *chaos.Plan, seed uint64,
+	fenced bool) (inside int) {
 	t.Helper()
-	o := crowded(t, row.Name)
+	o := crowded(t, algo.Name)
 	o.Seed, o.Config.Fenced = seed, fenced
 	o.Plan, o.Faults, o.Brokers = plan.Name, slices.Clone(plan.Faults), plan.Brokers
-	r, err := tryRun(t, row, o)
+	r, err := tryRun(t, algo, o)
 	if err != nil {
 		t.Fatalf("seed %d, fenced %t: %v", seed, fenced, err)
 	}
@@ -364,7 +367,7 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 		}
 		shown := 0
 		for _, v := range variants {
-			spec, err := benchtest.Row(v.algorithm)
+			spec, err := benchtest.Algorithm(v.algorithm)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -395,7 +398,7 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 }
 
 // underPlan returns the options of a run of five nodes under a shortened plan.
-func underPlan(spec *row.Row, plan *chaos.Plan) bench.Options {
+func underPlan(spec *algorithm.Algorithm, plan *chaos.Plan) bench.Options {
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed = spec.Name, 5, 1
 	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond),

@@ -13,7 +13,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
@@ -41,21 +41,23 @@ var compared = []string{
 // Comparisons is the number of faults that comparisons go through in turn.
 const Comparisons = 14
 
-// Comparable returns the rows of mutual exclusion. Runs of electors cannot be compared: what electors send
-// depends on when their timers fire in real time.
-func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualExclusion] }
+// Comparable returns the algorithms of mutual exclusion. Runs of electors cannot be compared: what electors
+// send depends on when their timers fire in real time.
+func (c *Campaign) Comparable() []*algorithm.Algorithm {
+	return byKind(c.Algorithms)[nodes.MutualExclusion]
+}
 
 // Compare makes count comparisons. Each makes a real run and a simulated run under the same fault, with
 // requests one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts
 // differ. It is also wrong if the numbers of entries or of messages of a kind differ, unless messages
 // circulate or timers send them again. The comparisons go through the faults in turn. Comparable must return
-// some rows. The results are from the real runs. If ctx is done, or results cannot be written, the error
-// says so.
+// some algorithms. The results are from the real runs. If ctx is done, or results cannot be written, the
+// error says so.
 func (c *Campaign) Compare(ctx context.Context, count int) ([]*Result, error) {
-	rows := c.Comparable()
+	algos := c.Comparable()
 	return made(c.run(ctx, 1, count, 0, count, func(number int) *Case {
-		row, fault := rows[(number+number/len(compared))%len(rows)], compared[number%len(compared)]
-		real, virtual := c.compared(row, fault, number, false), c.compared(row, fault, number, true)
+		algo, fault := algos[(number+number/len(compared))%len(algos)], compared[number%len(compared)]
+		real, virtual := c.compared(algo, fault, number, false), c.compared(algo, fault, number, true)
 		real.Expect = func(r *Result) {
 			if r.Says = fault; r.Err != nil {
 				r.Wrong = r.Err.Error()
@@ -64,7 +66,7 @@ func (c *Campaign) Compare(ctx context.Context, count int) ([]*Result, error) {
 			simulated := c.once(ctx, virtual)
 			if simulated.Err != nil {
 				r.Err, r.Wrong = simulated.Err, simulated.Err.Error()
-			} else if was, is := outcomeOf(row, simulated.tried), outcomeOf(row, r.tried); was != is {
+			} else if was, is := outcomeOf(algo, simulated.tried), outcomeOf(algo, r.tried); was != is {
 				r.Wrong = fmt.Sprintf("simulated: %s\n       real:      %s", was, is)
 			}
 		}
@@ -72,11 +74,11 @@ func (c *Campaign) Compare(ctx context.Context, count int) ([]*Result, error) {
 	})), c.ended(ctx)
 }
 
-// compared returns the case of a row under a fault, real or simulated.
-func (c *Campaign) compared(row *row.Row, fault string, number int, simulated bool) *Case {
+// compared returns the case of an algorithm under a fault, real or simulated.
+func (c *Campaign) compared(algo *algorithm.Algorithm, fault string, number int, simulated bool) *Case {
 	f, err := chaos.ParseFault(fault)
 	if err != nil {
-		return &Case{Job: &bench.Job{Spec: row}, Err: err}
+		return &Case{Job: &bench.Job{Spec: algo}, Err: err}
 	}
 	o := option.Defaults()
 	o.Config.N, o.Seed = 4, c.Seed+uint64(number)
@@ -85,12 +87,12 @@ func (c *Campaign) compared(row *row.Row, fault string, number int, simulated bo
 	o.Latency, o.Faults = chance.Constant(latency), []chaos.Fault{f}
 	o.Duration, o.Warmup, o.WarmupLimit, o.Entries = 0, 0, 0, 30
 	o.Patience = 300 * time.Millisecond
-	j, err := bench.Resolve(c.Known, o, row, simulated)
+	j, err := bench.Resolve(c.Known, o, algo, simulated)
 	return &Case{Job: j, Err: err}
 }
 
 // outcomeOf describes the parts of a run's outcome that do not depend on speed.
-func outcomeOf(spec *row.Row, t *bench.Tried) string {
+func outcomeOf(spec *algorithm.Algorithm, t *bench.Tried) string {
 	v, kinds := &t.Verdict, t.Measures.Kinds
 	words := []string{v.Outcome.String()}
 	if v.Outcome != check.Valid {

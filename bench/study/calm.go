@@ -13,25 +13,26 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
-// A Calm is a grid of runs without faults: each sound row, with each of its electors and detectors, for each
-// number of nodes, latency, hold and load. A run ends after some entries of each node or, for an elector,
-// after the time of an election. No run may be violated. A run may be inconclusive only if a note before the
-// run says why.
+// A Calm is a grid of runs without faults: each sound algorithm, with each of its electors and detectors, for
+// each number of nodes, latency, hold and load. A run ends after some entries of each node or, for an
+// elector, after the time of an election. No run may be violated. A run may be inconclusive only if a note
+// before the run says why.
 type Calm struct {
 	cells []cell
 }
 
 // A cell is a run of the grid.
 type cell struct {
-	spec            *row.Row
-	elect, detector string // elector and detector beside the row; empty: no elector, and the row's own detector
+	spec *algorithm.Algorithm
+	// elector and detector beside the algorithm; empty: no elector, and the algorithm's own detector
+	elect, detector string
 	n               int
 	latency, hold   time.Duration
-	load            workload.Workload // has initiators if the row elects
+	load            workload.Workload // has initiators if the algorithm elects
 }
 
 // Sizes of clusters, latencies and detectors in the grid.
@@ -43,8 +44,8 @@ var (
 )
 
 // CalmNodes is the size of the largest clusters of the grid. Clusters with another detector or elector than
-// the row's have at most mostBeside nodes. A run ends after someEntries of each node, or after fewEntries if
-// it has manyNodes nodes or more.
+// the algorithm's have at most mostBeside nodes. A run ends after someEntries of each node, or after
+// fewEntries if it has manyNodes nodes or more.
 const (
 	CalmNodes   = 64
 	mostBeside  = 9
@@ -53,23 +54,24 @@ const (
 	someEntries = 20
 )
 
-// CalmForEach is the least number of runs per row, unless the user asks for a number.
+// CalmForEach is the least number of runs per algorithm, unless the user asks for a number.
 const CalmForEach = 60
 
-// CalmOf returns the grid of the sound rows of mutual exclusion and election among rows, for up to mostNodes
-// nodes.
-func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(row *row.Row) bool { return row.Flaw != nil })
-	for _, row := range rows {
-		g.add(cell{spec: row}, mostNodes)
-		if row.Detects != "" {
+// CalmOf returns the grid of the sound algorithms of mutual exclusion and election among algorithms, for up
+// to mostNodes nodes.
+func CalmOf(algos []*algorithm.Algorithm, mostNodes int) (g Calm) {
+	algos = slices.DeleteFunc(slices.Clone(algos),
+		func(algo *algorithm.Algorithm) bool { return algo.Flaw != nil })
+	for _, algo := range algos {
+		g.add(cell{spec: algo}, mostNodes)
+		if algo.Detects != "" {
 			for _, detector := range calmDetectors {
-				g.add(cell{spec: row, detector: detector}, min(mostNodes, mostBeside))
+				g.add(cell{spec: algo, detector: detector}, min(mostNodes, mostBeside))
 			}
 		}
-		if row.Follows {
-			for _, elector := range byKind(rows)[nodes.Election] {
-				g.add(cell{spec: row, elect: elector.Name}, min(mostNodes, mostBeside))
+		if algo.Follows {
+			for _, elector := range byKind(algos)[nodes.Election] {
+				g.add(cell{spec: algo, elect: elector.Name}, min(mostNodes, mostBeside))
 			}
 		}
 	}
@@ -96,16 +98,16 @@ func (g *Calm) add(c cell, mostNodes int) {
 	}
 }
 
-// Fewest returns the number of runs that gives each row CalmForEach runs.
+// Fewest returns the number of runs that gives each algorithm CalmForEach runs.
 func (g *Calm) Fewest() int {
-	rows := map[*row.Row]bool{}
+	rows := map[*algorithm.Algorithm]bool{}
 	for i := range g.cells {
 		rows[g.cells[i].spec] = true
 	}
 	return CalmForEach * len(rows)
 }
 
-// Run makes the runs from first to last-1 in an order that is drawn by the seed, and in which rows take
+// Run makes the runs from first to last-1 in an order that is drawn by the seed, and in which algorithms take
 // turns. From 0 to Cells, Run makes all runs. If ctx is done, Run returns the results so far, with the error
 // of ctx.
 func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
@@ -116,7 +118,8 @@ func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Resu
 	})), e.ended(ctx)
 }
 
-// order returns the indices of all cells. Rows take turns, each with its cells in an order drawn by the seed.
+// order returns the indices of all cells. Algorithms take turns, each with its cells in an order drawn by the
+// seed.
 func (g *Calm) order(seed uint64) []int {
 	dice, order := chance.Dice(seed), make([]int, len(g.cells))
 	for i := range order {
@@ -124,7 +127,7 @@ func (g *Calm) order(seed uint64) []int {
 	}
 	drawn := func(i int) uint64 { return dice.Bits(chance.Roll{Purpose: chance.ForCalm, Count: uint64(i)}) }
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(drawn(a), drawn(b)) })
-	turn, turns := make([]int, len(order)), map[*row.Row]int{}
+	turn, turns := make([]int, len(order)), map[*algorithm.Algorithm]int{}
 	for _, i := range order {
 		turns[g.cells[i].spec]++
 		turn[i] = turns[g.cells[i].spec]

@@ -10,14 +10,14 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// Without faults, no sound row is violated, or inconclusive without a note before the run, for any number of
-// nodes, latency, hold and load.
+// Without faults, no sound algorithm is violated, or inconclusive without a note before the run, for any
+// number of nodes, latency, hold and load.
 func TestCalm(t *testing.T) {
 	const fewest, batch = 300, 60
-	g := CalmOf(catalog.Table{}.Rows(), soak.Pick(9, CalmNodes, CalmNodes))
+	g := CalmOf(catalog.Table{}.Algorithms(), soak.Pick(9, CalmNodes, CalmNodes))
 	most := soak.Pick(30, g.Cells(), g.Cells())
 	spare := soak.Pick(time.Hour, 90*time.Second, 1000*time.Hour) / time.Duration(runtime.GOMAXPROCS(0))
 	began, made := time.Now(), 0
@@ -36,7 +36,7 @@ func TestCalm(t *testing.T) {
 	t.Logf("%d of %d cells in %v", made, g.Cells(), time.Since(began).Round(time.Second))
 }
 
-// The grid finds a row whose timeouts do not follow its delays, in some of its cells.
+// The grid finds an algorithm whose timeouts do not follow its delays, in some of its cells.
 func TestCalmFindsShortTimeouts(t *testing.T) {
 	for _, name := range []string{"token-ring-regenerating", "suzuki-kasami-ft", "ricart-agrawala-ft"} {
 		spec, err := mutex.Find(name)
@@ -50,7 +50,7 @@ func TestCalmFindsShortTimeouts(t *testing.T) {
 			rigid.Options = append(rigid.Options, o)
 		}
 		const most, batch = 150, 10
-		g, violated, made := CalmOf([]*row.Row{&rigid}, 3), false, 0
+		g, violated, made := CalmOf([]*algorithm.Algorithm{&rigid}, 3), false, 0
 		for ; made < most && !violated; made += batch {
 			results, err := g.Run(t.Context(), &Experiment{Seed: 1}, made, made+batch)
 			if err != nil {
@@ -78,14 +78,14 @@ func TestCalmDrawsEachCellOnce(t *testing.T) {
 	}
 }
 
-// Rows take turns, so that any number of runs is divided evenly among them.
+// Algorithms take turns, so that any number of runs is divided evenly among them.
 func TestCalmIsSharedOut(t *testing.T) {
-	g, runs := CalmOf(catalog.Table{}.Rows(), CalmNodes), map[*row.Row]int{}
+	g, runs := CalmOf(catalog.Table{}.Algorithms(), CalmNodes), map[*algorithm.Algorithm]int{}
 	order := g.order(3)[:g.Fewest()]
 	for _, i := range order {
 		runs[g.cells[i].spec]++
 	}
-	for _, r := range (catalog.Table{}).Rows() {
+	for _, r := range (catalog.Table{}).Algorithms() {
 		if want := CalmForEach; r.Flaw == nil && runs[r] < want {
 			t.Errorf("%s has %d of %d runs, want %d", r.Name, runs[r], len(order), want)
 		}

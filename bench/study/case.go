@@ -13,7 +13,7 @@ import (
 	"turnstile/bench/runs"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/results"
 )
 
@@ -39,8 +39,8 @@ type Case struct {
 type Result struct {
 	*bench.Job
 	Verdict   check.Verdict
-	Shown     row.Outcome // the outcome that the run shows; 0: inconclusive
-	Says      string      // why the run shows this outcome
+	Shown     algorithm.Outcome // the outcome that the run shows; 0: inconclusive
+	Says      string            // why the run shows this outcome
 	Faults    []measure.OfFault
 	Leaders   *measure.Leaders // measures of a run about leaders
 	Elected   uint64           // elections that a campaign completed

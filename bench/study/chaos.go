@@ -99,15 +99,15 @@ func mayBeInconclusive(f *check.Finding) bool {
 	return f.ShowsLittle() || f.About() == check.AboutFairness && f.OutsideModel || f.ByRun
 }
 
-// givesUpOrder reports whether options of a run withdraw the row's promise of an order of service: then a
-// client may wait for ever.
+// givesUpOrder reports whether options of a run withdraw the algorithm's promise of an order of service: then
+// a client may wait for ever.
 func (r *Result) givesUpOrder() bool {
 	_, usual := r.Spec.Exclusion().Promised(r.Spec.Explicit(nodes.Config{N: r.Options.Config.N}))
 	_, promised := r.Spec.Exclusion().Promised(r.Options.Config)
 	return usual && !promised
 }
 
-// expectModel expects what the model of the algorithm promises. It expects nothing of a flawed row.
+// expectModel expects what the model of the algorithm promises. It expects nothing of a flawed algorithm.
 func (r *Result) expectModel() {
 	if r.Leaders != nil {
 		r.Elected, r.Leaders = uint64(r.Leaders.Elected()), nil // saves memory, since campaigns have many runs

@@ -12,21 +12,21 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/internal/soak"
+	"turnstile/judge/algotest"
 	"turnstile/judge/check"
-	"turnstile/judge/rowtest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
-// of returns an experiment with some rows.
-func of(rows ...*row.Row) Experiment { return Experiment{Rows: rows, Seed: 1} }
+// of returns an experiment with some algorithms.
+func of(algos ...*algorithm.Algorithm) Experiment { return Experiment{Algorithms: algos, Seed: 1} }
 
 // No sound algorithm fails inside its model, and the broken ones are caught.
 func TestCampaign(t *testing.T) {
-	rows := soak.Few(mutex.Table)
-	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 2},
-		Simulated: len(rows) * soak.Pick(enough/2, enough, 500)}
+	algos := soak.Few(mutex.Table)
+	c := Campaign{Experiment: Experiment{Algorithms: algos, Seed: 2},
+		Simulated: len(algos) * soak.Pick(enough/2, enough, 500)}
 	var last int
 	c.Progress = func(done, all int, _ *Result) {
 		if last++; done != last || all != c.Simulated {
@@ -42,7 +42,7 @@ func TestCampaign(t *testing.T) {
 			t.Errorf("%s with %d nodes under %s: %s", r.Spec.Name, r.Options.Config.N, r.Options.Plan, r.Wrong)
 		}
 	}
-	tallies := Tallied(c.Rows, results)
+	tallies := Tallied(c.Algorithms, results)
 	for i := range tallies {
 		if says := tallies[i].Lacks(); says != "" {
 			t.Error(says)
@@ -50,39 +50,39 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// A campaign finds a broken row that passes as sound, a sound row that passes as broken, and a row whose
-// plans leave its model.
+// A campaign finds a broken algorithm that passes as sound, a sound algorithm that passes as broken, and an
+// algorithm whose plans leave its model.
 func TestCampaignFindsWhatIsWrong(t *testing.T) {
-	find := func(name string, change func(*row.Row)) *row.Row {
-		row, err := mutex.Find(name)
+	find := func(name string, change func(*algorithm.Algorithm)) *algorithm.Algorithm {
+		algo, err := mutex.Find(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed := *row
+		changed := *algo
 		change(&changed)
 		return &changed
 	}
-	c := Campaign{Experiment: Experiment{Seed: 1, Rows: []*row.Row{
-		find("naive-broadcast", func(s *row.Row) { s.Flaw = nil }),
-		find("central", func(s *row.Row) { s.Flaw = &row.Flaw{Check: "exclusion"} }),
+	c := Campaign{Experiment: Experiment{Seed: 1, Algorithms: []*algorithm.Algorithm{
+		find("naive-broadcast", func(s *algorithm.Algorithm) { s.Flaw = nil }),
+		find("central", func(s *algorithm.Algorithm) { s.Flaw = &algorithm.Flaw{Check: "exclusion"} }),
 	}}, Simulated: 2 * enough}
 	results, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(results, func(r *Result) bool {
-		return r.Spec == c.Rows[0] && strings.HasPrefix(r.Wrong, "VIOLATED inside its model: ")
+		return r.Spec == c.Algorithms[0] && strings.HasPrefix(r.Wrong, "VIOLATED inside its model: ")
 	}) {
 		t.Error("an algorithm that is not sound passes as sound")
 	}
-	tallies := Tallied(c.Rows, results)
+	tallies := Tallied(c.Algorithms, results)
 	if says := tallies[0].Lacks(); says != "" {
 		t.Error(says)
 	}
 	if says := tallies[1].Lacks(); !strings.Contains(says, "did not show it") {
 		t.Errorf("a sound algorithm passes as broken: %q", says)
 	}
-	outside := Tally{Spec: c.Rows[0], Plans: 31, Inside: 10}
+	outside := Tally{Spec: c.Algorithms[0], Plans: 31, Inside: 10}
 	if says := outside.Lacks(); !strings.Contains(says, "10 of 31 plans stayed inside its model") {
 		t.Errorf("%q", says)
 	}
@@ -102,13 +102,13 @@ func TestInterruptedCampaignKeepsWhatThereIs(t *testing.T) {
 	}
 }
 
-// The plans of every second round stay inside the model of the row or, for an elector, break none of its
-// assumptions for good. Equal seeds draw equal cases, and all kinds of work and initiators occur.
+// The plans of every second round stay inside the model of the algorithm or, for an elector, break none of
+// its assumptions for good. Equal seeds draw equal cases, and all kinds of work and initiators occur.
 func TestDraw(t *testing.T) {
 	works, initiators := map[workload.Work]bool{}, map[string]bool{}
-	for _, table := range [][]*row.Row{mutex.Table, election.Table} {
+	for _, table := range [][]*algorithm.Algorithm{mutex.Table, election.Table} {
 		for number := range 20 * len(table) {
-			c, err := (&Experiment{Rows: table, Seed: 7}).draw(number, false)
+			c, err := (&Experiment{Algorithms: table, Seed: 7}).draw(number, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestDraw(t *testing.T) {
 					t.Errorf("%s: %v breaks %v", c.Spec.Name, f, broken)
 				}
 			}
-			again, err := (&Experiment{Rows: table, Seed: 7}).draw(number, false)
+			again, err := (&Experiment{Algorithms: table, Seed: 7}).draw(number, false)
 			if err != nil || again.Options.Seed != c.Options.Seed || again.Options.Plan != c.Options.Plan {
 				t.Errorf("%+v, and then %+v, %v", c, again, err)
 			}
@@ -140,11 +140,11 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// electors returns the sound rows of election, or the broken ones.
-func electors(broken bool) (all []*row.Row) {
-	for _, row := range election.Table {
-		if (row.Flaw != nil) == broken {
-			all = append(all, row)
+// electors returns the sound algorithms of election, or the broken ones.
+func electors(broken bool) (all []*algorithm.Algorithm) {
+	for _, algo := range election.Table {
+		if (algo.Flaw != nil) == broken {
+			all = append(all, algo)
 		}
 	}
 	return all
@@ -152,8 +152,9 @@ func electors(broken bool) (all []*row.Row) {
 
 // No sound elector fails inside its model, few runs end too early, and at most a tenth are inconclusive.
 func TestElectorsOutlastDisasters(t *testing.T) {
-	rows := electors(false)
-	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 12}, Simulated: len(rows) * soak.Pick(8, 12, 1000)}
+	algos := electors(false)
+	c := Campaign{Experiment: Experiment{Algorithms: algos, Seed: 12},
+		Simulated: len(algos) * soak.Pick(8, 12, 1000)}
 	results, err := c.Run(t.Context())
 	if err != nil || len(results) != c.Simulated {
 		t.Fatalf("%d results, %v", len(results), err)
@@ -170,10 +171,10 @@ func TestElectorsOutlastDisasters(t *testing.T) {
 	if 50*early > len(results) {
 		t.Errorf("of %d runs %d ended too early to tell", len(results), early)
 	}
-	if shown := ShownBy(rows, results); 10*shown.Of[Inconclusive] > shown.Plans {
+	if shown := ShownBy(algos, results); 10*shown.Of[Inconclusive] > shown.Plans {
 		t.Errorf("%v", &shown)
 	}
-	tallies := Tallied(rows, results)
+	tallies := Tallied(algos, results)
 	for i := range tallies {
 		if says := tallies[i].Lacks(); says != "" {
 			t.Error(says)
@@ -181,11 +182,11 @@ func TestElectorsOutlastDisasters(t *testing.T) {
 	}
 }
 
-// caught makes cases of a row until one is wrong or shows the row's flaw, but no more cases than most. It
-// returns how many it made, or 0 if no case was wrong or showed the flaw.
-func caught(t *testing.T, spec *row.Row, seed uint64, most int) int {
+// caught makes cases of an algorithm until one is wrong or shows the algorithm's flaw, but no more cases than
+// most. It returns how many it made, or 0 if no case was wrong or showed the flaw.
+func caught(t *testing.T, spec *algorithm.Algorithm, seed uint64, most int) int {
 	t.Helper()
-	c := Campaign{Experiment: Experiment{Rows: []*row.Row{spec}, Seed: seed}}
+	c := Campaign{Experiment: Experiment{Algorithms: []*algorithm.Algorithm{spec}, Seed: seed}}
 	for number := range most {
 		switch r := c.make(t.Context(), c.drawn(number, false)); {
 		case r.Err != nil:
@@ -198,11 +199,11 @@ func caught(t *testing.T, spec *row.Row, seed uint64, most int) int {
 }
 
 func TestBrokenElectorsAreCaught(t *testing.T) {
-	for _, row := range electors(true) {
-		t.Run(row.Name, func(t *testing.T) {
+	for _, algo := range electors(true) {
+		t.Run(algo.Name, func(t *testing.T) {
 			t.Parallel()
-			if most := enoughOf(row); caught(t, row, 1, most) == 0 {
-				t.Errorf("%d plans do not show that it is broken: %s", most, row.Broken().Check)
+			if most := enoughOf(algo); caught(t, algo, 1, most) == 0 {
+				t.Errorf("%d plans do not show that it is broken: %s", most, algo.Broken().Check)
 			}
 		})
 	}
@@ -211,7 +212,7 @@ func TestBrokenElectorsAreCaught(t *testing.T) {
 // A flaw shows in a quarter of the plans or more, so 20 plans hardly ever miss it; one that is marked as rare
 // shows in a tenth, so 60 plans hardly ever do.
 func TestFlawsShowOften(t *testing.T) {
-	for _, spec := range (catalog.Table{}).Rows() {
+	for _, spec := range (catalog.Table{}).Algorithms() {
 		if flaw := spec.Broken(); spec.Flaw == nil || flaw.By == 0 && soak.Pick(true, false, false) {
 			continue
 		}
@@ -226,7 +227,7 @@ func TestFlawsShowOften(t *testing.T) {
 			if spec.Broken().Rare {
 				least = 10
 			}
-			if tally := Tallied(c.Rows, results)[0]; least*tally.Caught < tally.Plans {
+			if tally := Tallied(c.Algorithms, results)[0]; least*tally.Caught < tally.Plans {
 				t.Errorf("%d of %d plans show it: that is too rare", tally.Caught, tally.Plans)
 			}
 		})
@@ -237,39 +238,39 @@ func TestFlawsShowOften(t *testing.T) {
 func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 	for _, m := range []struct {
 		row  string
-		deaf rowtest.Deaf
+		deaf algotest.Deaf
 		soon uint64 // a seed whose first plans catch it
 	}{
-		{"bully", rowtest.Deaf{Suspects: true}, 11},
-		{"bully-four-phase", rowtest.Deaf{Message: "poll"}, 5},
-		{"fast-bully", rowtest.Deaf{Message: "up"}, 3},
-		{"bully-majority", rowtest.Deaf{Message: "ok"}, 7},
-		{"bully-majority", rowtest.Deaf{Trusts: true}, 11},
-		{"bully-shared-disk", rowtest.Deaf{Message: "beat"}, 5},
-		{"ring-list", rowtest.Deaf{Suspects: true}, 11},
-		{"raft-election", rowtest.Deaf{Message: "heartbeat"}, 9},
-		{"invitation", rowtest.Deaf{Saved: true}, 12},
+		{"bully", algotest.Deaf{Suspects: true}, 11},
+		{"bully-four-phase", algotest.Deaf{Message: "poll"}, 5},
+		{"fast-bully", algotest.Deaf{Message: "up"}, 3},
+		{"bully-majority", algotest.Deaf{Message: "ok"}, 7},
+		{"bully-majority", algotest.Deaf{Trusts: true}, 11},
+		{"bully-shared-disk", algotest.Deaf{Message: "beat"}, 5},
+		{"ring-list", algotest.Deaf{Suspects: true}, 11},
+		{"raft-election", algotest.Deaf{Message: "heartbeat"}, 9},
+		{"invitation", algotest.Deaf{Saved: true}, 12},
 	} {
 		t.Run(m.row, func(t *testing.T) {
 			t.Parallel()
-			row, err := election.Find(m.row)
+			algo, err := election.Find(m.row)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if most := 500; caught(t, m.deaf.Of(row), soak.Pick(m.soon, 1, 1), most) == 0 {
+			if most := 500; caught(t, m.deaf.Of(algo), soak.Pick(m.soon, 1, 1), most) == 0 {
 				t.Errorf("%d plans do not show that it takes no notice: %+v", most, m.deaf)
 			}
 		})
 	}
 }
 
-// The default number of plans for a row catches mutants that break safety.
+// The default number of plans for an algorithm catches mutants that break safety.
 func TestCampaignsCatchUnsafeMutants(t *testing.T) {
-	for _, m := range rowtest.Unsafe(catalog.Table{}.Find) {
+	for _, m := range algotest.Unsafe(catalog.Table{}.Find) {
 		t.Run(m.Rule, func(t *testing.T) {
 			t.Parallel()
-			if caught(t, m.Row, soak.Pick[uint64](5, 1, 1), rarely) == 0 {
-				t.Errorf("%d plans of %s do not show it", rarely, m.Row.Name)
+			if caught(t, m.Algorithm, soak.Pick[uint64](5, 1, 1), rarely) == 0 {
+				t.Errorf("%d plans of %s do not show it", rarely, m.Algorithm.Name)
 			}
 		})
 	}
@@ -294,15 +295,15 @@ func TestWhatIsSavedOutlastsCampaigns(t *testing.T) {
 	}
 }
 
-// The plans of one row in a campaign use each value of each enumerated option, and each detector, inside the
-// model and outside it.
+// The plans of one algorithm in a campaign use each value of each enumerated option, and each detector,
+// inside the model and outside it.
 func TestEachOptionAndDetectorIsDrawn(t *testing.T) {
-	for _, spec := range (catalog.Table{}).Rows() {
+	for _, spec := range (catalog.Table{}).Algorithms() {
 		if spec.Flaw != nil {
 			continue
 		}
 		e := Experiment{Seed: 1}
-		e.Rows = append(e.Rows, spec)
+		e.Algorithms = append(e.Algorithms, spec)
 		for kind := range 2 { // 0: plans inside the model; 1: any plans
 			drawn := map[string]bool{}
 			for number := kind; number < rarely; number += 2 {
@@ -342,16 +343,16 @@ func matches(runs, text string) bool {
 	return name == is && (option == "" || slices.Contains(strings.Split(options, ","), option))
 }
 
-// A campaign has so many plans of each row, however many rows there are, that every row which is known to be
-// broken must be caught.
-func TestCampaignsHaveEnoughPlansOfEachRow(t *testing.T) {
-	rows := catalog.Table{}.Rows()
-	for _, count := range []int{1, 42, len(rows), 1000} {
-		for _, row := range rows {
+// A campaign has so many plans of each algorithm, however many algorithms there are, that every algorithm
+// which is known to be broken must be caught.
+func TestCampaignsHaveEnoughPlansOfEachAlgorithm(t *testing.T) {
+	algos := catalog.Table{}.Algorithms()
+	for _, count := range []int{1, 42, len(algos), 1000} {
+		for _, algo := range algos {
 			each := UsualPlans(count) / count
-			escaped := Tally{Spec: row, Plans: each, Inside: each}
-			if each < 60 || (escaped.Lacks() != "") != (row.Flaw != nil) {
-				t.Errorf("%d rows: %d plans of %s, which was not caught: %q", count, each, row.Name, escaped.Lacks())
+			escaped := Tally{Spec: algo, Plans: each, Inside: each}
+			if each < 60 || (escaped.Lacks() != "") != (algo.Flaw != nil) {
+				t.Errorf("%d rows: %d plans of %s, which was not caught: %q", count, each, algo.Name, escaped.Lacks())
 			}
 		}
 	}
@@ -359,36 +360,36 @@ func TestCampaignsHaveEnoughPlansOfEachRow(t *testing.T) {
 
 // The last line of a campaign counts its outcomes. If all runs are inconclusive, the campaign shows nothing.
 func TestShownBy(t *testing.T) {
-	sound := &row.Row{Spec: nodes.Spec{
+	sound := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name: "sound",
 	}}
-	caught := &row.Row{
+	caught := &algorithm.Algorithm{
 		Spec: nodes.Spec{
 			Name: "caught",
 		},
-		Flaw: &row.Flaw{
+		Flaw: &algorithm.Flaw{
 			Check: "exclusion",
 		},
 	}
-	escaped := &row.Row{
+	escaped := &algorithm.Algorithm{
 		Spec: nodes.Spec{
 			Name: "escaped",
 		},
-		Flaw: &row.Flaw{
+		Flaw: &algorithm.Flaw{
 			Check: "exclusion",
 		},
 	}
-	idle := &row.Row{
+	idle := &algorithm.Algorithm{
 		Spec: nodes.Spec{
 			Name: "idle",
 		},
-		Flaw: &row.Flaw{
+		Flaw: &algorithm.Flaw{
 			Check: "exclusion",
 		},
 	}
-	rows := []*row.Row{sound, caught, escaped, idle}
-	run := func(row *row.Row, f check.Finding) *Result {
-		r := &Result{Job: &bench.Job{Spec: row}}
+	algos := []*algorithm.Algorithm{sound, caught, escaped, idle}
+	run := func(algo *algorithm.Algorithm, f check.Finding) *Result {
+		r := &Result{Job: &bench.Job{Spec: algo}}
 		r.Verdict = check.Verdict{Outcome: f.Outcome, Findings: []check.Finding{f}, OutsideModel: f.OutsideModel,
 			Misses: []string{"cut 0/1: it hit no message"}}
 		return r
@@ -400,17 +401,17 @@ func TestShownBy(t *testing.T) {
 	all := []*Result{run(sound, check.Finding{Check: "progress"}), run(sound, stall), run(sound, unfair),
 		run(sound, early), run(caught, check.Finding{Check: "exclusion", Outcome: check.Violated}),
 		run(escaped, missed)}
-	s := ShownBy(rows, all)
+	s := ShownBy(algos, all)
 	const want = "1 of 6 plans valid, 2 stalled or unfair as the model " +
 		"allows, 0 violated outside the model, 1 violated inside; 1 of 2 algorithms known to be broken " +
 		"were caught; 2 inconclusive (33.3%); not caught: escaped"
 	if s.String() != want || s.Nothing() {
 		t.Errorf("%v, nothing: %v", &s, s.Nothing())
 	}
-	if none := ShownBy(rows, []*Result{run(sound, early), run(escaped, missed)}); !none.Nothing() {
+	if none := ShownBy(algos, []*Result{run(sound, early), run(escaped, missed)}); !none.Nothing() {
 		t.Errorf("%v", &none)
 	}
-	if tally := Tallied(rows, all)[0]; tally.Missed != 4 {
+	if tally := Tallied(algos, all)[0]; tally.Missed != 4 {
 		t.Errorf("%d faults hit nothing", tally.Missed)
 	}
 	vague := Tally{Spec: sound, Plans: many, Inside: many}

@@ -12,7 +12,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 )
 
@@ -33,8 +33,8 @@ const patient = 5 * time.Second
 // plan inside its model, and the others have any plan. If draw fails, the returned job has no options.
 func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	d := drawn{known: e.Known, dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
-	o, rows := option.Defaults(), e.Rows
-	spec := rows[number%len(rows)]
+	o, algos := option.Defaults(), e.Algorithms
+	spec := algos[number%len(algos)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
 	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // so that the seed is short enough to read aloud
 	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
@@ -42,7 +42,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 		o.Duration = patient
 	}
 	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
-	turn := number / len(rows) / 2 // cases inside and outside the model get the same options
+	turn := number / len(algos) / 2 // cases inside and outside the model get the same options
 	vary(&o, spec, turn, real)
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
@@ -57,7 +57,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 		o.Brokers, scene.Brokers = 3, 3
 	}
 	draw := chaos.InsidePlan
-	if number/len(rows)%2 == 1 {
+	if number/len(algos)%2 == 1 {
 		draw = chaos.RandomPlan
 	}
 	plan := draw(scene, o.Seed)
@@ -93,7 +93,8 @@ const (
 )
 
 // setDuration sets the duration of a run about leaders, and the time between campaigns. It returns the stack.
-func (d *drawn) setDuration(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
+func (d *drawn) setDuration(o *bench.Options, spec *algorithm.Algorithm, real bool) (*algorithm.Stack,
+	error) {
 	times := time.Duration(graces)
 	if real {
 		times = realGraces
@@ -116,7 +117,7 @@ func (d *drawn) setDuration(o *bench.Options, spec *row.Row, real bool) (*row.St
 }
 
 // elections draws the nodes that campaign in a run about leaders, and sets its duration.
-func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
+func (d *drawn) elections(o *bench.Options, spec *algorithm.Algorithm, real bool) (*algorithm.Stack, error) {
 	if spec.Flaw != nil {
 		o.Config.N = spec.Flaw.At.N
 	}
@@ -134,7 +135,7 @@ func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stac
 }
 
 // units draws how many units the resource has, and how many of them requests take.
-func (d *drawn) units(o *bench.Options, spec *row.Row) {
+func (d *drawn) units(o *bench.Options, spec *algorithm.Algorithm) {
 	const most = 4
 	units := min(spec.Units.Most, o.Config.N-1, most) // fewer than clients, so that some clients wait
 	o.Config.Units = 1 + d.below(units)
@@ -168,7 +169,7 @@ func (d *drawn) distribution(texts ...string) chance.Distribution {
 }
 
 // entries draws the load. A load under which only one client requests shows little, so it is never drawn.
-func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, error) {
+func (d *drawn) entries(o *bench.Options, spec *algorithm.Algorithm, _ bool) (*algorithm.Stack, error) {
 	w := &o.Workload
 	*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}
 	long := o.Duration >= patient && d.below(3) > 0
@@ -205,7 +206,7 @@ func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, er
 // vary sets each enumerated option of the row and, in a simulation, the failure detector if the row listens
 // to one. The cases of a row go through all values in turn. A flawed row keeps the options that show its
 // flaw.
-func vary(o *bench.Options, spec *row.Row, turn int, real bool) {
+func vary(o *bench.Options, spec *algorithm.Algorithm, turn int, real bool) {
 	if spec.Flaw != nil {
 		return
 	}
@@ -231,7 +232,7 @@ func vary(o *bench.Options, spec *row.Row, turn int, real bool) {
 
 // fitting returns a configuration with a value for an option, and with another number of nodes or an elector
 // if the value needs that. If no configuration is valid, it returns c unchanged.
-func fitting(spec *row.Row, c nodes.Config, name, value string) nodes.Config {
+func fitting(spec *algorithm.Algorithm, c nodes.Config, name, value string) nodes.Config {
 	elects := []string{c.Elect}
 	if spec.Follows {
 		elects = append(elects, "bully")

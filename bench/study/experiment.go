@@ -12,17 +12,17 @@ import (
 	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
-// An Experiment has the rows to run, and settings for all runs.
+// An Experiment has the algorithms to run, and settings for all runs.
 type Experiment struct {
-	Rows  []*row.Row
-	Known catalog.Table // rows that may run beside Rows
-	Seed  uint64
-	Setup runs.Setup // for the runs of processes
+	Algorithms []*algorithm.Algorithm
+	Known      catalog.Table // algorithms that may run beside Algorithms
+	Seed       uint64
+	Setup      runs.Setup // for the runs of processes
 	// Receive is how applications receive messages in drawn runs.
 	Receive workload.Receive
 	// Progress is called after each run, from several goroutines, one at a time; it may be nil.
@@ -139,11 +139,11 @@ func simulating(count int) time.Duration {
 // latency is the latency of messages in simulations.
 const latency = time.Millisecond
 
-// byKind groups rows by the kind of their machines.
-func byKind(rows []*row.Row) map[nodes.Kind][]*row.Row {
-	of := map[nodes.Kind][]*row.Row{}
-	for _, row := range rows {
-		of[row.Kind] = append(of[row.Kind], row)
+// byKind groups algorithms by the kind of their machines.
+func byKind(algos []*algorithm.Algorithm) map[nodes.Kind][]*algorithm.Algorithm {
+	of := map[nodes.Kind][]*algorithm.Algorithm{}
+	for _, algo := range algos {
+		of[algo.Kind] = append(of[algo.Kind], algo)
 	}
 	return of
 }

@@ -30,9 +30,9 @@ import (
 	"turnstile/internal/yamlfile"
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -284,7 +284,7 @@ func (r *FailoverRun) read(run *runs.Run, of *kind) {
 	switch shown, says := t.Verdict.Shown(); {
 	case t.Trouble != "":
 		r.Why = t.Trouble
-	case shown == 0 && !t.Verdict.Idle(), shown == row.Unhit:
+	case shown == 0 && !t.Verdict.Idle(), shown == algorithm.Unhit:
 		r.Why = says
 	case len(t.Faults) != 1:
 		r.Why = "the fault never came"
@@ -481,8 +481,8 @@ func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	return asked
 }
 
-// TableRows returns the rows of failover.csv: the rows of the cases, and of earlier cases of the set that
-// had runs.
+// TableRows returns the algorithms of failover.csv: the algorithms of the cases, and of earlier cases of the
+// set that had runs.
 func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
 	before, err := set.Failover()
@@ -512,7 +512,7 @@ func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	return rows, nil
 }
 
-// TableRow returns the row of the case in failover.csv.
+// TableRow returns the algorithm of the case in failover.csv.
 func (c *FailoverCase) TableRow() results.FailoverRow {
 	out := results.FailoverRow{Service: c.Line.Service, Line: c.Line.Text(),
 		Options: strings.Join(c.Line.Words(c.Asked), " "),

@@ -13,8 +13,8 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -52,8 +52,8 @@ func TestFailoverLines(t *testing.T) {
 	}
 }
 
-// The row of a case has the figures of the runs that count. Runs without a successor are lower bounds, and
-// runs that do not count are grouped by reason.
+// The algorithm of a case has the figures of the runs that count. Runs without a successor are lower bounds,
+// and runs that do not count are grouped by reason.
 func TestFailoverRow(t *testing.T) {
 	of := func(times ...figure.Figure) *FailoverCase {
 		line := &FailoverLine{Service: "redis", With: []string{"fence=on"}, TTL: []string{"px={1}"}}
@@ -165,7 +165,7 @@ func TestNextLeader(t *testing.T) {
 			"two led when the fault began"},
 		{"without a fault", []history.Event{leads(1, 0), leads(3, 1)}, 0, "it is not known when the fault began"},
 	} {
-		fold := &leadership.Succession{Fold: leadership.New(nodes.Config{N: 3}, &row.Leadership{Terms: true})}
+		fold := &leadership.Succession{Fold: leadership.New(nodes.Config{N: 3}, &algorithm.Leadership{Terms: true})}
 		fold.Add(event(0, history.Marked, nodes.None, history.Began))
 		for _, e := range x.events {
 			fold.Add(e)
@@ -216,7 +216,7 @@ func TestFailoverMoments(t *testing.T) {
 	}
 }
 
-// The table keeps the rows of lines that a call omits, in the order of the lines.
+// The table keeps the algorithms of lines that a call omits, in the order of the lines.
 func TestFailoverTableKeepsOthers(t *testing.T) {
 	m := &Failover{}
 	m.Setup.Results, m.Setup.Set = t.TempDir(), "failover"

@@ -9,7 +9,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/chaos/place"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A Spread says how the nodes of each run are spread over hosts.
@@ -21,8 +21,8 @@ type Spread struct {
 // over spreads the nodes of a run over the hosts.
 func (s Spread) over(o *bench.Options) { o.Hosts, o.Place = s.Hosts, s.Place }
 
-// placement returns which node is on which host in a run of a row, servers included.
-func (s Spread) placement(spec *row.Row, config nodes.Config) (place.Placement, error) {
+// placement returns which node is on which host in a run of an algorithm, servers included.
+func (s Spread) placement(spec *algorithm.Algorithm, config nodes.Config) (place.Placement, error) {
 	p, err := place.Parse(s.Place, config.N+spec.ServerCount(spec.Explicit(config)), s.Hosts)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", spec.Name, err)
@@ -32,7 +32,7 @@ func (s Spread) placement(spec *row.Row, config nodes.Config) (place.Placement, 
 
 // Check returns an error if the nodes of a run of the matrix cannot be spread over the hosts as asked.
 func (m *Matrix) Check() error {
-	for _, spec := range m.Rows {
+	for _, spec := range m.Algorithms {
 		if _, err := m.placement(spec, nodes.Config{N: cellNodes}); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (m *Matrix) Check() error {
 // settle replaces the hosts in cuts by their nodes. The servers of a scheme are in no cut.
 func (c *SplitBrain) settle() error {
 	var first place.Placement
-	for i, spec := range c.Rows {
+	for i, spec := range c.Algorithms {
 		p, err := c.placement(spec, c.config(spec))
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ func fakeSubject(_ context.Context, name string, words []string, n int) (*Servic
 	s.Servers = chaos.Servers{Service: name, Count: 3, Leads: true, Peers: true, Promotes: name == "redis",
 		Recovers: 5 * time.Second}
 	var err error
-	s.Spec, err = foreign.Row(s.Config)
+	s.Spec, err = foreign.Algorithm(s.Config)
 	return s, err
 }
 

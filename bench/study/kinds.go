@@ -10,18 +10,18 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
-// A kind says how studies make and judge the runs of one kind of rows.
+// A kind says how studies make and judge the runs of one kind of algorithms.
 type kind struct {
 	// load draws the load of a run of a campaign. It returns the stack if plans depend on it.
-	load func(d *drawn, o *bench.Options, spec *row.Row, real bool) (*row.Stack, error)
+	load func(d *drawn, o *bench.Options, spec *algorithm.Algorithm, real bool) (*algorithm.Stack, error)
 	// works are the kinds of work in runs of a campaign, which take turns.
 	works []workload.Work
-	// cell completes the options of a run of the matrix; figures fills its row of matrix.csv.
+	// cell completes the options of a run of the matrix; figures fills its algorithm of matrix.csv.
 	cell    func(c *Cell, o *bench.Options)
 	figures func(c *Cell, out *results.MatrixRow)
 	// line completes the options of a run that shows a known failure of a service; shown reads what the run
@@ -43,11 +43,11 @@ type kind struct {
 	reproduce func(r *Reproduced, ctx context.Context, seed uint64) error
 }
 
-// studyOf returns the kind of a row.
-func studyOf(spec *row.Row) *kind { return nodes.OfKind(kinds, check.ProblemOf(spec).Kind) }
+// studyOf returns the kind of an algorithm.
+func studyOf(spec *algorithm.Algorithm) *kind { return nodes.OfKind(kinds, check.ProblemOf(spec).Kind) }
 
-// kinds maps the kind of rows to how they are studied. Failure detectors run beside an algorithm, and are
-// studied like it, except for their published figures.
+// kinds maps the kind of algorithms to how they are studied. Failure detectors run beside an algorithm, and
+// are studied like it, except for their published figures.
 var kinds = map[nodes.Kind]*kind{
 	nodes.MutualExclusion: {
 		reproduce: (*Reproduced).reproduceEntries,

@@ -17,7 +17,7 @@ import (
 	"turnstile/internal/stats"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -34,9 +34,9 @@ type Matrix struct {
 
 // A Cell is an algorithm under a plan.
 type Cell struct {
-	Spec *row.Row
+	Spec *algorithm.Algorithm
 	Plan *chaos.Plan
-	May  row.FaultCell // outcomes that the row of the algorithm expects
+	May  algorithm.FaultCell // outcomes that the algorithm expects
 	Runs []*Result
 
 	spread Spread
@@ -60,11 +60,11 @@ const realAtOnce = 4
 
 // Cells returns the cells, algorithm by algorithm. An algorithm has no cell for a plan that does not suit it.
 func (m *Matrix) Cells() (all []*Cell) {
-	for _, row := range m.Rows {
-		for _, plan := range chaos.ScenariosOf(row) {
+	for _, algo := range m.Algorithms {
+		for _, plan := range chaos.ScenariosOf(algo) {
 			if len(m.Faults) == 0 || slices.Contains(m.Faults, plan.Name) {
-				may, _ := row.FaultCell(plan.Name)
-				all = append(all, &Cell{Spec: row, Plan: plan, May: may, spread: m.Spread})
+				may, _ := algo.FaultCell(plan.Name)
+				all = append(all, &Cell{Spec: algo, Plan: plan, May: may, spread: m.Spread})
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (m *Matrix) caseOf(c *Cell, number int) *Case {
 }
 
 // confirm makes two more runs of each cell that has a single run of processes, if this run differs from what
-// the row expects. All three runs count.
+// the algorithm expects. All three runs count.
 func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 	differ := slices.DeleteFunc(slices.Clone(cells), func(c *Cell) bool {
 		return !m.Real || len(c.Runs) != 1 || !c.Differs()
@@ -174,8 +174,9 @@ func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 	}
 }
 
-// expect expects one of the outcomes in the row. The run must show something, and a sound algorithm must not
-// fail inside its model. If the row states no outcomes, a run may show anything but such a failure.
+// expect expects one of the outcomes in the algorithm. The run must show something, and a sound algorithm
+// must not fail inside its model. If the algorithm states no outcomes, a run may show anything but such a
+// failure.
 func (c *Cell) expect(r *Result) {
 	switch inside := r.violatedInside(); {
 	case inside != nil:
@@ -183,7 +184,7 @@ func (c *Cell) expect(r *Result) {
 	case len(c.Spec.Faults) == 0:
 	case r.Shown == 0:
 		r.Wrong = "inconclusive: " + r.Says
-	case r.Shown == row.Unhit && c.May.May&row.Unhit == 0:
+	case r.Shown == algorithm.Unhit && c.May.May&algorithm.Unhit == 0:
 		r.Wrong = fmt.Sprintf("not hit: %s, which row %q does not expect", r.Says, c.Spec.Name)
 	case c.May.May == 0:
 		r.Wrong = fmt.Sprintf("shows %v, and row %q expects nothing: %s", r.Shown, c.Spec.Name, r.Says)
@@ -210,28 +211,28 @@ func (c *Cell) Wrong() *Result {
 	return nil
 }
 
-// Differs reports whether some run shows an outcome that the row does not expect, apart from runs that show
-// nothing or whose faults hit nothing.
+// Differs reports whether some run shows an outcome that the algorithm does not expect, apart from runs that
+// show nothing or whose faults hit nothing.
 func (c *Cell) Differs() bool {
 	return slices.ContainsFunc(c.Runs, func(r *Result) bool {
-		return r.Wrong != "" && (r.Shown&^row.Unhit != 0 || r.violatedInside() != nil)
+		return r.Wrong != "" && (r.Shown&^algorithm.Unhit != 0 || r.violatedInside() != nil)
 	})
 }
 
 // NotHit reports whether the faults hit nothing in any run.
 func (c *Cell) NotHit() bool {
-	return len(c.Runs) > 0 && c.count(row.Unhit) == len(c.Runs) && !c.Differs()
+	return len(c.Runs) > 0 && c.count(algorithm.Unhit) == len(c.Runs) && !c.Differs()
 }
 
 // Shown returns all outcomes of the runs of a cell.
-func (c *Cell) Shown() (all row.Outcome) {
+func (c *Cell) Shown() (all algorithm.Outcome) {
 	for _, r := range c.Runs {
 		all |= r.Shown
 	}
 	return all
 }
 
-// Row returns the row of the cell in matrix.csv.
+// Algorithm returns the algorithm of the cell in matrix.csv.
 func (c *Cell) Row(real bool) results.MatrixRow {
 	out := results.MatrixRow{Algorithm: c.Spec.Name, Fault: c.Plan.Name, Kind: "simulate",
 		May: c.May.May.String(), Shown: c.Shown().String(), Differs: c.Differs(), Runs: len(c.Runs),
@@ -239,9 +240,9 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	if real {
 		out.Kind = "bench"
 	}
-	for shown, count := range map[row.Outcome]*int{
-		row.Recovers: &out.Recovered, row.Starves: &out.Starved, row.Blocks: &out.Blocked,
-		row.Breaks: &out.Broke, row.Unhit: &out.Unhit, 0: &out.Inconclusive,
+	for shown, count := range map[algorithm.Outcome]*int{
+		algorithm.Recovers: &out.Recovered, algorithm.Starves: &out.Starved, algorithm.Blocks: &out.Blocked,
+		algorithm.Breaks: &out.Broke, algorithm.Unhit: &out.Unhit, 0: &out.Inconclusive,
 	} {
 		*count = c.count(shown)
 	}
@@ -273,7 +274,7 @@ func (c *Cell) Row(real bool) results.MatrixRow {
 	return out
 }
 
-func (c *Cell) count(shown row.Outcome) (count int) {
+func (c *Cell) count(shown algorithm.Outcome) (count int) {
 	for _, r := range c.Runs {
 		if r.Shown == shown {
 			count++
@@ -290,7 +291,7 @@ func (c *Cell) median(of func(*Result) figure.Figure) figure.Figure {
 // known returns the known values of a figure over the runs that recovered.
 func (c *Cell) known(of func(*Result) figure.Figure) (all []figure.Figure) {
 	for _, r := range c.Runs {
-		if r.Shown != row.Recovers || len(r.Faults) == 0 {
+		if r.Shown != algorithm.Recovers || len(r.Faults) == 0 {
 			continue
 		}
 		if f := of(r); f.Known() {

@@ -18,9 +18,9 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // namesFault matches a reason that names the assumption, the fault and, for a fault of processes, its victim.
@@ -48,9 +48,9 @@ func TestViolatedRunsAreKept(t *testing.T) {
 	}
 }
 
-// Under every plan, the outcome of each algorithm is one that its row expects.
-func TestRowsUnderAllPlans(t *testing.T) {
-	for _, spec := range soak.Few(catalog.Table{}.Rows()) {
+// Under every plan, the outcome of each algorithm is one that its algorithm expects.
+func TestAlgorithmsUnderAllPlans(t *testing.T) {
+	for _, spec := range soak.Few(catalog.Table{}.Algorithms()) {
 		t.Run(spec.Name, func(t *testing.T) {
 			if err := checkCells(spec); err != nil {
 				t.Fatal(err)
@@ -79,19 +79,19 @@ func TestRowsUnderAllPlans(t *testing.T) {
 	}
 }
 
-// some returns a small matrix of one row.
-func some(spec *row.Row, plans ...string) *Matrix {
+// some returns a small matrix of one algorithm.
+func some(spec *algorithm.Algorithm, plans ...string) *Matrix {
 	return &Matrix{Experiment: of(spec), Faults: plans, Runs: 2}
 }
 
-// A row that expects something else than its runs show is found, and so is one without expectations.
+// An algorithm that expects something else than its runs show is found, and so is one without expectations.
 func TestDifferencesAreSeen(t *testing.T) {
 	spec, err := mutex.Find("central")
 	if err != nil {
 		t.Fatal(err)
 	}
 	liar := *spec
-	liar.Faults = []row.FaultCell{{Fault: "dead-holder", May: row.Recovers, Why: "it is said so"}}
+	liar.Faults = []algorithm.FaultCell{{Fault: "dead-holder", May: algorithm.Recovers, Why: "it is said so"}}
 	cells, err := some(&liar, "dead-holder", "dead-idle").Make(t.Context())
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
@@ -111,8 +111,8 @@ func TestDifferencesAreSeen(t *testing.T) {
 
 // Some results are wrong under any expectation.
 func TestWrongRuns(t *testing.T) {
-	sound := &row.Row{Faults: []row.FaultCell{{}}}
-	c := &Cell{Spec: sound, May: row.FaultCell{May: row.Breaks | row.Recovers}}
+	sound := &algorithm.Algorithm{Faults: []algorithm.FaultCell{{}}}
+	c := &Cell{Spec: sound, May: algorithm.FaultCell{May: algorithm.Breaks | algorithm.Recovers}}
 	failed := func(says string, outside bool) check.Verdict {
 		return check.Verdict{Outcome: check.Violated, Reason: says, OutsideModel: outside,
 			Findings: []check.Finding{{Outcome: check.Violated, Says: says, OutsideModel: outside}}}
@@ -125,16 +125,16 @@ func TestWrongRuns(t *testing.T) {
 		want string
 	}{
 		"it shows nothing":            {Result{Says: "cut short"}, "inconclusive: cut short"},
-		"it is violated in its model": {Result{Shown: row.Breaks, Verdict: inside}, "its model: two inside"},
+		"it is violated in its model": {Result{Shown: algorithm.Breaks, Verdict: inside}, "its model: two inside"},
 		"it costs too much": {Result{Says: "9 messages", Verdict: failed("9 messages", false)},
 			"its model: 9 messages"},
-		"it does outside of it, and costs too much": {Result{Shown: row.Breaks, Verdict: masked},
+		"it does outside of it, and costs too much": {Result{Shown: algorithm.Breaks, Verdict: masked},
 			"its model: 9 messages"},
-		"it is violated outside of it": {Result{Shown: row.Breaks, Verdict: outside}, ""},
-		"it recovers":                  {Result{Shown: row.Recovers}, ""},
-		"it is not hit": {Result{Shown: row.Unhit, Says: "the faults hit nothing"},
+		"it is violated outside of it": {Result{Shown: algorithm.Breaks, Verdict: outside}, ""},
+		"it recovers":                  {Result{Shown: algorithm.Recovers}, ""},
+		"it is not hit": {Result{Shown: algorithm.Unhit, Says: "the faults hit nothing"},
 			"not hit: the faults hit nothing, which row"},
-		"it blocks, and is not to": {Result{Shown: row.Blocks, Says: "all wait"}, "B, not L|X: all wait"},
+		"it blocks, and is not to": {Result{Shown: algorithm.Blocks, Says: "all wait"}, "B, not L|X: all wait"},
 	} {
 		x.r.Job = &bench.Job{Spec: c.Spec}
 		c.expect(&x.r)
@@ -147,22 +147,24 @@ func TestWrongRuns(t *testing.T) {
 	if none.Wrong != "inconclusive: could not be made: no disk" {
 		t.Errorf("what cannot be made: %q", none.Wrong)
 	}
-	known := &Result{Job: &bench.Job{Spec: &row.Row{Flaw: &row.Flaw{Check: "exclusion"}}}, Shown: row.Breaks,
+	known := &Result{Job: &bench.Job{Spec: &algorithm.Algorithm{Flaw: &algorithm.Flaw{Check: "exclusion"}}},
+		Shown:   algorithm.Breaks,
 		Verdict: inside}
 	if c.expect(known); known.Wrong != "" {
 		t.Errorf("what is known to be broken: %s", known.Wrong)
 	}
 }
 
-// A cell whose faults hit nothing never counts as different. It is as expected only if its row expects that.
+// A cell whose faults hit nothing never counts as different. It is as expected only if its algorithm expects
+// that.
 func TestCellsThatAreNotHit(t *testing.T) {
 	spec, err := election.Find("le-lann")
 	if err != nil {
 		t.Fatal(err)
 	}
 	liar := *spec
-	liar.Faults = []row.FaultCell{{Fault: "unheard-node", May: row.Recovers, Why: "it is said so"}}
-	for of, expected := range map[*row.Row]bool{spec: true, &liar: false} {
+	liar.Faults = []algorithm.FaultCell{{Fault: "unheard-node", May: algorithm.Recovers, Why: "it is said so"}}
+	for of, expected := range map[*algorithm.Algorithm]bool{spec: true, &liar: false} {
 		cells, err := some(of, "unheard-node").Make(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -171,15 +173,15 @@ func TestCellsThatAreNotHit(t *testing.T) {
 		if !c.NotHit() || c.Differs() || (c.Wrong() == nil) != expected || c.Row(false).Differs {
 			t.Errorf("expected %v: not hit %v, differs %v, %+v", expected, c.NotHit(), c.Differs(), c.Wrong())
 		}
-		c.Runs[1].Shown = row.Recovers
+		c.Runs[1].Shown = algorithm.Recovers
 		if c.NotHit() {
 			t.Errorf("expected %v: one of its runs was hit", expected)
 		}
 	}
 }
 
-// checkCells returns an error for missing and superfluous cells of a row.
-func checkCells(spec *row.Row) error {
+// checkCells returns an error for missing and superfluous cells of an algorithm.
+func checkCells(spec *algorithm.Algorithm) error {
 	var lacks []string
 	names := map[string]bool{}
 	for _, p := range chaos.Plans() {
@@ -220,11 +222,11 @@ func checkCells(spec *row.Row) error {
 
 // The figures of a cell are over the runs that recovered.
 func TestFiguresOfCells(t *testing.T) {
-	row, err := mutex.Find("ricart-agrawala")
+	algo, err := mutex.Find("ricart-agrawala")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := some(row, "stopped-holder").Make(t.Context())
+	cells, err := some(algo, "stopped-holder").Make(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +244,11 @@ func TestFiguresOfCells(t *testing.T) {
 // The figures of a cell about leaders: a bully is replaced after a silence of 250 ms to 300 ms, and two nodes
 // lead during a cut of three seconds, from the moment when the cut is detected.
 func TestFiguresOfCellsAboutLeaders(t *testing.T) {
-	row, err := election.Find("bully")
+	algo, err := election.Find("bully")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := some(row, "dead-leader", "lowest-cut-off", "flapping-links", "amnesia").Make(t.Context())
+	cells, err := some(algo, "dead-leader", "lowest-cut-off", "flapping-links", "amnesia").Make(t.Context())
 	if err != nil || len(cells) != 4 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
@@ -272,11 +274,11 @@ func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 
 // A cell about leaders names the nodes without a leader.
 func TestNodesWithoutALeaderAreNamed(t *testing.T) {
-	row, err := election.Find("chang-roberts")
+	algo, err := election.Find("chang-roberts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := some(row, "amnesia", "dead-leader").Make(t.Context())
+	cells, err := some(algo, "amnesia", "dead-leader").Make(t.Context())
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
@@ -289,7 +291,7 @@ func TestNodesWithoutALeaderAreNamed(t *testing.T) {
 // The time of agreement on the final leader is unknown if a run does not end in agreement.
 func TestAgreedOnTheLeaderOfTheEnd(t *testing.T) {
 	for doubts, want := range map[bool]string{false: "0.000001", true: ""} {
-		f := leadership.New(nodes.Config{N: 1}, &row.Leadership{})
+		f := leadership.New(nodes.Config{N: 1}, &algorithm.Leadership{})
 		f.Add(history.Event{Kind: history.Marked, Node: nodes.None, Count: history.Began})
 		f.Add(history.Event{At: 1000, Kind: history.Elected, Count: 0})
 		if none := nodes.None; doubts {
@@ -304,11 +306,11 @@ func TestAgreedOnTheLeaderOfTheEnd(t *testing.T) {
 	}
 }
 
-// Each broken row names a check, and runs of the row make that check.
-func TestBrokenRowsFailChecksThatExist(t *testing.T) {
-	for _, row := range (catalog.Table{}).Rows() {
-		if row.Flaw != nil && !check.ProblemOf(row).Has(row.Broken().Check) {
-			t.Errorf("%s is known to fail %s, which no check is called", row.Name, row.Broken().Check)
+// Each broken algorithm names a check, and runs of the algorithm make that check.
+func TestBrokenAlgorithmsFailChecksThatExist(t *testing.T) {
+	for _, algo := range (catalog.Table{}).Algorithms() {
+		if algo.Flaw != nil && !check.ProblemOf(algo).Has(algo.Broken().Check) {
+			t.Errorf("%s is known to fail %s, which no check is called", algo.Name, algo.Broken().Check)
 		}
 	}
 }

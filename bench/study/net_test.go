@@ -25,19 +25,19 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
-// The net has results of the simulator, the explorer and the studies for each row, recorded before the code
-// was restructured. A refactoring must not change them; a commit that changes some says why.
+// The net has results of the simulator, the explorer and the studies for each algorithm, recorded before the
+// code was restructured. A refactoring must not change them; a commit that changes some says why.
 var rewriteNet = flag.Bool("rewrite-net", false, "write testdata/net anew, of all rows: not with -short")
 
-// agrees compares results of rows, a list of lines for each, with a file of the net. Rows that were not tried
-// are ignored.
+// agrees compares results of algorithms, a list of lines for each, with a file of the net. Algorithms that
+// were not tried are ignored.
 func agrees(t *testing.T, file string, says map[string][]string) {
 	t.Helper()
 	path := filepath.Join("testdata", "net", file)
@@ -99,7 +99,7 @@ func (d *digest) Add(e history.Event) {
 func (*digest) Close([]*history.NodeLog) {}
 
 // netOptions returns the options of a run of the net.
-func netOptions(spec *row.Row, seed uint64) bench.Options {
+func netOptions(spec *algorithm.Algorithm, seed uint64) bench.Options {
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed = spec.Name, 5, seed
 	o.Duration, o.Warmup, o.WarmupLimit = time.Second, 0, 0
@@ -110,11 +110,11 @@ func netOptions(spec *row.Row, seed uint64) bench.Options {
 	return o
 }
 
-// The history of each row, for a seed without faults and for one under a drawn plan.
+// The history of each algorithm, for a seed without faults and for one under a drawn plan.
 func TestNetOfHistories(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	for _, spec := range (catalog.Table{}).Rows() {
+	for _, spec := range (catalog.Table{}).Algorithms() {
 		for seed := range uint64(2) {
 			o := netOptions(spec, seed+1)
 			if seed == 1 {
@@ -144,11 +144,11 @@ func TestNetOfHistories(t *testing.T) {
 	agrees(t, "histories.txt", says)
 }
 
-// The outcome of each row under each plan.
+// The outcome of each algorithm under each plan.
 func TestNetOfTheMatrix(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	for _, spec := range soak.Few(catalog.Table{}.Rows()) {
+	for _, spec := range soak.Few(catalog.Table{}.Algorithms()) {
 		m := some(spec)
 		m.Runs = 2
 		cells, err := m.Make(t.Context())
@@ -183,8 +183,8 @@ func TestNetOfSplitBrains(t *testing.T) {
 func TestNetOfPublishedFigures(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	rows := soak.Few(slices.Concat(catalog.Table{}.Rows(), detector.Table))
-	figures, _, err := (&Experiment{Rows: rows, Seed: 1}).Reproduce(t.Context())
+	algos := soak.Few(slices.Concat(catalog.Table{}.Algorithms(), detector.Table))
+	figures, _, err := (&Experiment{Algorithms: algos, Seed: 1}).Reproduce(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +195,11 @@ func TestNetOfPublishedFigures(t *testing.T) {
 	agrees(t, "published.txt", says)
 }
 
-// The states of each row with two nodes and two entries each: at most 20,000 states per row.
+// The states of each algorithm with two nodes and two entries each: at most 20,000 states per algorithm.
 func TestNetOfExplorations(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	for _, spec := range soak.Few(catalog.Table{}.Rows()) {
+	for _, spec := range soak.Few(catalog.Table{}.Algorithms()) {
 		config := spec.Explicit(nodes.Config{N: 2})
 		x, err := explore.Run(explore.Options{Spec: spec, Config: config, Entries: 2, States: 20_000,
 			Reordering: (spec.SafeIn(config)|spec.LiveIn(config))&nodes.FIFO == 0})

@@ -19,32 +19,32 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // A Reproduced is a published figure of an algorithm, with the value that simulated runs measured.
 type Reproduced struct {
-	row.Claim
-	Spec      *row.Row
+	algorithm.Claim
+	Spec      *algorithm.Algorithm
 	known     catalog.Table // rows that may run beside Spec
 	Config    nodes.Config
 	Load      workload.Load
-	Published row.Range
+	Published algorithm.Range
 	Measured  float64
 	Error     float64 // standard error if the figure is a mean; otherwise zero
 	Holds     bool    // the figure is judged, and agrees with the published one
 }
 
 // Judged reports whether the figure has a verdict.
-func (r *Reproduced) Judged() bool { return r.Within != row.Beside }
+func (r *Reproduced) Judged() bool { return r.Within != algorithm.Beside }
 
 // Reproduce measures the published figures of the rows. It returns the measured figures, and how many figures
 // the rows list in all. If ctx is done, it returns the error of ctx.
 func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, listed int, err error) {
 	var all []*Reproduced
-	for _, spec := range e.Rows {
+	for _, spec := range e.Algorithms {
 		for _, claim := range spec.Published {
 			for _, config := range claim.Configs() {
 				all = append(all, &Reproduced{Claim: claim, Spec: spec, known: e.Known, Config: config})
@@ -89,7 +89,7 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 	c, spec, config := &r.Claim, r.Spec, r.Config
 	r.Published, r.Load = c.Value(config), workload.Load(cmp.Or(c.Load, string(workload.Saturated)))
 	o := bench.Options{Config: spec.Explicit(config), Entries: r.entries(), Seed: seed,
-		Multicast: c.Multicast, Latency: chance.Constant(row.Hop),
+		Multicast: c.Multicast, Latency: chance.Constant(algorithm.Hop),
 		Detector: option.NoDetector, Workload: workload.Workload{Load: r.Load, Think: chance.Constant(c.Think),
 			Hold: chance.Constant(max(c.Hold, least))}}
 	if c.Take != "" {
@@ -111,20 +111,20 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 	}
 	m := t.Measures
 	switch c.Figure {
-	case row.MessagesPerEntry:
+	case algorithm.MessagesPerEntry:
 		r.Measured, _ = m.MessagesPerEntry.Value()
-		if c.Within == row.Mean {
+		if c.Within == algorithm.Mean {
 			r.Measured, r.Error = costs.mean(5 * config.N)
 		}
-	case row.PublishesPerEntry:
+	case algorithm.PublishesPerEntry:
 		r.Measured, _ = m.PublishesPerEntry.Value()
-	case row.SynchronizationDelayHops:
-		r.Measured = m.SynchronizationDelay.Hist.Mean() / float64(row.Hop)
-	case row.ClientDelayHops:
-		r.Measured = m.Wait.Hist.Mean() / float64(row.Hop)
-	case row.Utilisation:
+	case algorithm.SynchronizationDelayHops:
+		r.Measured = m.SynchronizationDelay.Hist.Mean() / float64(algorithm.Hop)
+	case algorithm.ClientDelayHops:
+		r.Measured = m.Wait.Hist.Mean() / float64(algorithm.Hop)
+	case algorithm.Utilisation:
 		r.Measured, _ = m.Utilisation.Value()
-	case row.EntriesPerSecond:
+	case algorithm.EntriesPerSecond:
 		r.Measured, _ = m.EntriesPerS.Value()
 	}
 	r.Holds = r.holds()
@@ -132,9 +132,10 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 }
 
 // tried simulates a run, whose options need not be complete, since it is not stored.
-func (r *Reproduced) tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.Fold) (
+func (r *Reproduced) tried(ctx context.Context, o bench.Options, algo *algorithm.Algorithm,
+	folds ...history.Fold) (
 	*bench.Tried, error) {
-	d, err := bench.NewDraft(r.known, o, row, true)
+	d, err := bench.NewDraft(r.known, o, algo, true)
 	if err != nil {
 		return nil, err
 	}
@@ -153,17 +154,18 @@ func (eachEvent) Close([]*history.NodeLog) {}
 // entries returns how many entries the run makes.
 func (r *Reproduced) entries() uint64 {
 	switch r.Within {
-	case row.Mean:
+	case algorithm.Mean:
 		return 20_000
-	case row.Steady, row.Fitted:
+	case algorithm.Steady, algorithm.Fitted:
 		return 5000
 	}
 	return uint64(max(1000, 20*r.Config.N))
 }
 
 // rounded is the relative error of figures that are read from a histogram or a window.
-var rounded = map[row.Figure]float64{row.SynchronizationDelayHops: 0.005, row.ClientDelayHops: 0.005,
-	row.Utilisation: 0.005, row.EntriesPerSecond: 0.005}
+var rounded = map[algorithm.Figure]float64{algorithm.SynchronizationDelayHops: 0.005,
+	algorithm.ClientDelayHops: 0.005,
+	algorithm.Utilisation:     0.005, algorithm.EntriesPerSecond: 0.005}
 
 // holds reports whether the measured figure agrees with the published one. Histograms keep three digits, and
 // the window of a run leaves out its first and last entries.
@@ -172,16 +174,16 @@ func (r *Reproduced) holds() bool {
 	switch {
 	case !r.Judged():
 		return false
-	case r.Within == row.Mean:
+	case r.Within == algorithm.Mean:
 		slack = 4 * r.Error
-	case r.Within == row.Steady:
+	case r.Within == algorithm.Steady:
 		slack = 0.01 * r.Published.Max
-	case r.Within == row.Fitted:
+	case r.Within == algorithm.Fitted:
 		slack = 0.03 * r.Published.Max
 	default:
 		slack = rounded[r.Figure] * r.Published.Max
 	}
-	return row.Between(r.Published.Min-slack, r.Published.Max+slack).Has(r.Measured)
+	return algorithm.Between(r.Published.Min-slack, r.Published.Max+slack).Has(r.Measured)
 }
 
 // settledCosts are the numbers of messages of single requests.
@@ -215,11 +217,11 @@ func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 func (r *Reproduced) reproduceDetection(ctx context.Context, seed uint64) error {
 	r.Published, r.Load = r.Claim.Value(r.Config), workload.Closed
 	runs := 1
-	if r.Figure == row.PeriodsToProbe {
+	if r.Figure == algorithm.PeriodsToProbe {
 		runs = 500
 	}
 	return r.meanOf(runs, func(run int) (float64, error) {
-		if r.Figure == row.PeriodsToProbe {
+		if r.Figure == algorithm.PeriodsToProbe {
 			return r.periodsToProbe(ctx, bench.TrialSeed(seed, run+1))
 		}
 		return r.messagesPerMember(ctx, seed)
@@ -257,8 +259,8 @@ func (r *Reproduced) periodsToProbe(ctx context.Context, seed uint64) (float64, 
 }
 
 // detector returns the failure detector of the figure.
-func (r *Reproduced) detector() row.Instance {
-	return row.Instance{Row: r.Spec, Config: r.Spec.Explicit(r.Config)}
+func (r *Reproduced) detector() algorithm.Instance {
+	return algorithm.Instance{Algorithm: r.Spec, Config: r.Spec.Explicit(r.Config)}
 }
 
 // detectionRun makes a run in which node 0 crashes at a given time; 0: it does not crash.
@@ -269,7 +271,7 @@ func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed
 		return d, err
 	}
 	o := bench.Options{Config: nodes.Config{N: r.Config.N}, Seed: seed, Duration: lasts,
-		Detector: r.detector().String(), Latency: chance.Constant(row.Hop),
+		Detector: r.detector().String(), Latency: chance.Constant(algorithm.Hop),
 		Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * lasts)}}
 	if crash > 0 {
 		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{0}}},
@@ -355,7 +357,7 @@ func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
 	}
 	o := bench.Options{Config: config, Seed: seed,
 		Detector: cmp.Or(trial.Detector, option.NoDetector),
-		Duration: cmp.Or(trial.Lasts, 10*time.Second), Latency: chance.Constant(row.Hop),
+		Duration: cmp.Or(trial.Lasts, 10*time.Second), Latency: chance.Constant(algorithm.Hop),
 		Workload: workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(trial.Initiators)}}
 	if trial.Campaigns != nil {
 		o.Workload.Initiators = workload.TheseInitiate(trial.Campaigns(config)...)
@@ -397,11 +399,11 @@ func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x 
 	}
 	leaders := t.Led
 	switch r.Figure {
-	case row.SplitVotes:
+	case algorithm.SplitVotes:
 		return share(!ledInTerm(leaders, 1)), true, nil
-	case row.ElectionTime, row.LateElections:
+	case algorithm.ElectionTime, algorithm.LateElections:
 		took, known := r.tookToElect(leaders)
-		if r.Figure == row.LateElections {
+		if r.Figure == algorithm.LateElections {
 			return share(took > r.Election.Late), known, nil
 		}
 		return float64(took) / float64(time.Millisecond), known, nil

@@ -12,12 +12,12 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // Small clusters reproduce the published figures of each row. The command `orchestrator validate`, which a
 // script runs, reproduces the figures of all clusters.
-func TestRowsReproduceWhatIsPublished(t *testing.T) {
+func TestAlgorithmsReproduceWhatIsPublished(t *testing.T) {
 	for _, spec := range mutex.Table {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
@@ -39,13 +39,13 @@ func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
 	for _, spec := range detector.Table {
 		all := reproduce(t, small(spec))
 		for _, r := range all {
-			if r.Within == row.Exact {
+			if r.Within == algorithm.Exact {
 				reproduces(t, r)
 				continue
 			}
 			for _, factor := range []float64{0.75, 1, 1.25} {
 				as := *r
-				as.Published = row.Exactly(r.Published.Min * factor)
+				as.Published = algorithm.Exactly(r.Published.Min * factor)
 				if got, want := as.holds(), r.Judged() && factor == 1; got != want {
 					t.Errorf("%s at n=%d: %v holds for %v: %v", r.Figure, r.Config.N, r.Measured, as.Published, got)
 				}
@@ -55,11 +55,11 @@ func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
 }
 
 // small returns a row whose claims are about small clusters, or about the smallest possible.
-func small(row *row.Row) *row.Row {
+func small(algo *algorithm.Algorithm) *algorithm.Algorithm {
 	most := soak.Pick(4, 4, 1000)
-	r := *row
+	r := *algo
 	r.Published = nil
-	for _, claim := range row.Published {
+	for _, claim := range algo.Published {
 		var sizes []int
 		for _, c := range claim.Configs() {
 			if sizes == nil || c.N <= most {
@@ -81,7 +81,7 @@ func reproduces(t *testing.T, r *Reproduced) {
 	}
 	for _, factor := range []float64{0.93, 1.07} {
 		wrong := *r
-		wrong.Published = row.Exactly(r.Published.Min * factor)
+		wrong.Published = algorithm.Exactly(r.Published.Min * factor)
 		if r.Published.Exact() && r.Published.Min != 0 && wrong.holds() {
 			t.Errorf("%s at n=%d, %s: %v passes for %v", r.Figure, r.Config.N, r.Load, r.Measured, wrong.Published)
 		}
@@ -102,7 +102,7 @@ func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
 			continue
 		}
 		trial.Runs = soak.Pick(200, 200, 2000)
-		if claim.Within == row.Beside {
+		if claim.Within == algorithm.Beside {
 			trial.Runs = soak.Pick(200, 200, 20_000) // docs/running.md has what they show
 		}
 		claim.Election, claim.Sizes = &trial, []int{5}
@@ -116,7 +116,7 @@ func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
 			factor = 2
 		}
 		wrong := *r
-		wrong.Published = row.Exactly(factor * r.Published.Min)
+		wrong.Published = algorithm.Exactly(factor * r.Published.Min)
 		if r.Published.Min > 0.1 && wrong.holds() {
 			t.Errorf("%s, %s: %v +- %v passes for %v", r.Figure, r.Source, r.Measured, r.Error, wrong.Published)
 		}
@@ -130,7 +130,7 @@ func TestRunsLastUntilSomebodyIsElected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, claim := range raft.Published {
-		if claim.Figure != row.ElectionTime {
+		if claim.Figure != algorithm.ElectionTime {
 			continue
 		}
 		trial := *claim.Election
@@ -144,15 +144,15 @@ func TestRunsLastUntilSomebodyIsElected(t *testing.T) {
 }
 
 // reproduced makes the runs of a claim about a cluster of one size.
-func reproduced(t *testing.T, spec *row.Row, claim row.Claim) *Reproduced {
+func reproduced(t *testing.T, spec *algorithm.Algorithm, claim algorithm.Claim) *Reproduced {
 	t.Helper()
 	one := *spec
-	one.Published = []row.Claim{claim}
+	one.Published = []algorithm.Claim{claim}
 	return reproduce(t, &one)[0]
 }
 
 // reproduce makes the runs of all claims of a row.
-func reproduce(t *testing.T, spec *row.Row) []*Reproduced {
+func reproduce(t *testing.T, spec *algorithm.Algorithm) []*Reproduced {
 	t.Helper()
 	e := of(spec)
 	all, listed, err := e.Reproduce(t.Context())
@@ -173,13 +173,14 @@ func (*starting) Start(*nodes.Env) {
 
 // An interruption of Reproduce takes effect though a handler does not return.
 func TestPublishedFiguresEndThoughAHandlerIsStuck(t *testing.T) {
-	for name, election := range map[string]*row.Trial{"mutual exclusion": nil, "election": {}} {
+	for name, election := range map[string]*algorithm.Trial{"mutual exclusion": nil, "election": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := *mutex.Table[0]
 			spec.New = func(nodes.Config) nodes.Machine { return &starting{} }
-			spec.Published = []row.Claim{{Figure: row.MessagesPerEntry, Sizes: []int{2}, Election: election,
-				Value: func(nodes.Config) row.Range { return row.Exactly(0) }}}
+			spec.Published = []algorithm.Claim{{Figure: algorithm.MessagesPerEntry, Sizes: []int{2},
+				Election: election,
+				Value:    func(nodes.Config) algorithm.Range { return algorithm.Exactly(0) }}}
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			over := make(chan error, 1)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"turnstile/internal/figure"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // Each line is complete, no two are equal, and an error names the line.
@@ -48,10 +48,12 @@ func TestServiceCase(t *testing.T) {
 		}
 		return c
 	}
-	saved := ServiceRun{Strict: row.Breaks, Fenced: row.Recovers, HasFences: true, SilenceS: figure.Number(2)}
-	lost := ServiceRun{Strict: row.Breaks, Fenced: row.Breaks, HasFences: true, SilenceS: figure.Number(3)}
-	unknown := ServiceRun{Strict: row.Breaks, HasFences: true}
-	bare := ServiceRun{Strict: row.Breaks}
+	saved := ServiceRun{Strict: algorithm.Breaks, Fenced: algorithm.Recovers, HasFences: true,
+		SilenceS: figure.Number(2)}
+	lost := ServiceRun{Strict: algorithm.Breaks, Fenced: algorithm.Breaks, HasFences: true,
+		SilenceS: figure.Number(3)}
+	unknown := ServiceRun{Strict: algorithm.Breaks, HasFences: true}
+	bare := ServiceRun{Strict: algorithm.Breaks}
 	unmade := of(line("X", ""), bare)
 	unmade.Err = errors.New("no server")
 	for _, x := range []struct {
@@ -61,7 +63,7 @@ func TestServiceCase(t *testing.T) {
 		strict, fenced   string
 	}{
 		{"as expected", of(line("X", "L"), saved), false, false, "X", "L"},
-		{"one of several", of(line("L|B", ""), ServiceRun{Strict: row.Blocks}), false, false, "B", "-"},
+		{"one of several", of(line("L|B", ""), ServiceRun{Strict: algorithm.Blocks}), false, false, "B", "-"},
 		{"strict differs", of(line("L", ""), bare), false, true, "X", "-"},
 		{"fenced differs", of(line("X", "L"), lost), false, true, "X", "X"},
 		{"no fences", of(line("X", "L"), bare), false, true, "X", "-"},
@@ -83,17 +85,19 @@ func TestServiceCase(t *testing.T) {
 	}
 }
 
-// The row of a case has the figures of all its runs, and the reason of the run that is not as expected.
+// The algorithm of a case has the figures of all its runs, and the reason of the run that is not as expected.
 func TestServiceCaseRow(t *testing.T) {
-	run := func(fenced row.Outcome, accepted, silence float64) *ServiceRun {
-		r := &ServiceRun{Strict: row.Breaks, Fenced: fenced, HasFences: true, SilenceS: figure.Number(silence),
-			Folder: fmt.Sprint(silence)}
+	run := func(fenced algorithm.Outcome, accepted, silence float64) *ServiceRun {
+		r := &ServiceRun{Strict: algorithm.Breaks, Fenced: fenced, HasFences: true,
+			SilenceS: figure.Number(silence),
+			Folder:   fmt.Sprint(silence)}
 		r.Row.Violations, r.Row.ViolationsFenced = figure.Number(4), figure.Number(accepted)
 		return r
 	}
 	c := ServiceCase{Line: &ServiceLine{Number: 9, Service: "redis", With: []string{"px=2s"}, Strict: "X",
 		Fenced: "L"}}
-	c.Runs = []*ServiceRun{run(row.Recovers, 0, 2), run(row.Breaks, 3, 1.5), run(row.Recovers, 0, 4)}
+	c.Runs = []*ServiceRun{run(algorithm.Recovers, 0, 2), run(algorithm.Breaks, 3, 1.5),
+		run(algorithm.Recovers, 0, 4)}
 	r := c.TableRow()
 	if r.Line != "9" || r.Algorithm != "redis px=2s" || r.Fault != "none" || r.Shown != "X" || r.Broke != 3 ||
 		r.Fenced != "X 1 of 3, L 2 of 3" || !r.Differs || r.Run != "1.5" {

@@ -20,7 +20,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -42,7 +42,8 @@ type ServiceCase struct {
 
 // A ServiceRun is the result of one run of a case.
 type ServiceRun struct {
-	Strict, Fenced row.Outcome // what the run shows, without and with fences; 0: inconclusive, or no fences
+	// what the run shows, without and with fences; 0: inconclusive, or no fences
+	Strict, Fenced algorithm.Outcome
 	HasFences      bool
 	Says           string // why the run shows the outcome Strict
 	Folder         string // folder of the run
@@ -103,7 +104,7 @@ func (r *ServiceRun) leadersShown(t *runs.Trial) {
 	r.HasFences, r.SilenceS = true, inSeconds(t.Row.LeaderlessUS)
 	r.Fenced, _ = t.Verdict.ShownInTerms()
 	if r.Strict != 0 && (isMore(t.Row.TwoLeadersUS) || isMore(t.Row.TwoLeadersStoppedUS)) {
-		r.Strict = row.Breaks
+		r.Strict = algorithm.Breaks
 	}
 }
 
@@ -115,11 +116,11 @@ func (r *ServiceRun) entriesShown(t *runs.Trial) {
 	}
 	accepted, known := t.Row.ViolationsFenced.Value()
 	switch {
-	case r.Strict != row.Breaks:
+	case r.Strict != algorithm.Breaks:
 		r.Fenced = r.Strict
 	case !known: // Fenced stays 0: unknown
 	case accepted > 0:
-		r.Fenced = row.Breaks
+		r.Fenced = algorithm.Breaks
 	default:
 		r.Fenced, _ = t.Verdict.Served()
 	}
@@ -138,7 +139,7 @@ func (r *ServiceRun) showsNothing() bool {
 }
 
 // notHit reports whether the faults hit nothing.
-func (r *ServiceRun) notHit() bool { return r.Strict == row.Unhit }
+func (r *ServiceRun) notHit() bool { return r.Strict == algorithm.Unhit }
 
 // ShowsNothing reports whether the case has no run, or one that shows nothing.
 func (c *ServiceCase) ShowsNothing() bool {
@@ -245,14 +246,14 @@ func (l *ServiceLine) check() error {
 	return nil
 }
 
-// outcomesOf parses outcomes as row.Outcome writes them.
-func outcomesOf(letters string) (all row.Outcome, err error) {
+// outcomesOf parses outcomes as algorithm.Outcome writes them.
+func outcomesOf(letters string) (all algorithm.Outcome, err error) {
 	if letters == "" {
 		return 0, nil
 	}
 	for letter := range strings.SplitSeq(letters, "|") {
-		known := []row.Outcome{row.Recovers, row.Starves, row.Blocks, row.Breaks}
-		i := slices.IndexFunc(known, func(o row.Outcome) bool { return o.String() == letter })
+		known := []algorithm.Outcome{algorithm.Recovers, algorithm.Starves, algorithm.Blocks, algorithm.Breaks}
+		i := slices.IndexFunc(known, func(o algorithm.Outcome) bool { return o.String() == letter })
 		if i < 0 {
 			return 0, fmt.Errorf("%q is not an outcome: write letters of L, P, B and X, as in L|P", letters)
 		}
@@ -280,7 +281,7 @@ func (l *ServiceLine) Is(word string) bool { return word == fmt.Sprint(l.Number)
 
 // A ServiceSubject is what a run needs to know of a service with its options.
 type ServiceSubject struct {
-	Spec    *row.Row
+	Spec    *algorithm.Algorithm
 	Config  nodes.Config
 	Servers chaos.Servers
 	Granted time.Duration // the time to live that servers grant; 0: they grant no time
@@ -312,7 +313,7 @@ const lineWarmup = 300 * time.Millisecond
 
 // Strict returns the runs' outcomes over all entries, with counts if they differ, as in "X 2 of 3, L 1 of 3".
 func (c *ServiceCase) Strict() string {
-	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Strict })
+	return c.outcomes(func(r *ServiceRun) algorithm.Outcome { return r.Strict })
 }
 
 // Fenced is like Strict, but only over the entries that a resource accepts if it demands fence numbers; "-":
@@ -321,13 +322,14 @@ func (c *ServiceCase) Fenced() string {
 	if len(c.Runs) == 0 || !c.Runs[0].HasFences {
 		return "-"
 	}
-	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Fenced })
+	return c.outcomes(func(r *ServiceRun) algorithm.Outcome { return r.Fenced })
 }
 
 // outcomes lists the outcomes of the runs, the worst first.
-func (c *ServiceCase) outcomes(of func(*ServiceRun) row.Outcome) string {
+func (c *ServiceCase) outcomes(of func(*ServiceRun) algorithm.Outcome) string {
 	var all []string
-	for _, shown := range []row.Outcome{row.Breaks, row.Blocks, row.Starves, row.Recovers, row.Unhit, 0} {
+	for _, shown := range []algorithm.Outcome{algorithm.Breaks, algorithm.Blocks, algorithm.Starves,
+		algorithm.Recovers, algorithm.Unhit, 0} {
 		count := 0
 		for _, r := range c.Runs {
 			if of(r) == shown {
@@ -357,7 +359,7 @@ func (c *ServiceCase) Silence() (least, most figure.Figure) {
 	return least, most
 }
 
-// TableRow returns the row of the case in matrix.csv.
+// TableRow returns the algorithm of the case in matrix.csv.
 func (c *ServiceCase) TableRow() results.MatrixRow {
 	out := results.MatrixRow{Line: fmt.Sprint(c.Line.Number), Algorithm: c.Line.Text(),
 		Fault: c.Line.FaultText(),
@@ -368,15 +370,15 @@ func (c *ServiceCase) TableRow() results.MatrixRow {
 	}
 	for _, r := range c.Runs {
 		switch r.Strict {
-		case row.Recovers:
+		case algorithm.Recovers:
 			out.Recovered++
-		case row.Starves:
+		case algorithm.Starves:
 			out.Starved++
-		case row.Blocks:
+		case algorithm.Blocks:
 			out.Blocked++
-		case row.Breaks:
+		case algorithm.Breaks:
 			out.Broke++
-		case row.Unhit:
+		case algorithm.Unhit:
 			out.Unhit++
 		default:
 			out.Inconclusive++

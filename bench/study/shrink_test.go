@@ -14,7 +14,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // Shrinking many faults leaves the faults that make a run fail: a node that dies for good, among two
@@ -43,7 +43,7 @@ func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 }
 
 // job returns the job of a simulated run.
-func job(t *testing.T, spec *row.Row, o bench.Options) *bench.Job {
+func job(t *testing.T, spec *algorithm.Algorithm, o bench.Options) *bench.Job {
 	t.Helper()
 	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(20) {
-		c, err := (&Experiment{Rows: []*row.Row{spec}, Seed: 3}).draw(int(2*seed+1), false)
+		c, err := (&Experiment{Algorithms: []*algorithm.Algorithm{spec}, Seed: 3}).draw(int(2*seed+1), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -44,7 +44,7 @@ const Usual = 2 * time.Second
 
 const (
 	settled = time.Second // time before the cut
-	// Time that processes may need beyond the grace of their row, since they share CPUs.
+	// Time that processes may need beyond the grace of their algorithm, since they share CPUs.
 	spare    = 1500 * time.Millisecond
 	shortest = time.Second
 )
@@ -81,10 +81,10 @@ func (c *SplitBrain) Check() error {
 }
 
 // config returns the configuration of a scheme, with those given options that the scheme has.
-func (c *SplitBrain) config(row *row.Row) nodes.Config {
+func (c *SplitBrain) config(algo *algorithm.Algorithm) nodes.Config {
 	config := nodes.Config{N: c.N}
 	for name, value := range c.Given {
-		if row.Option(name) != nil {
+		if algo.Option(name) != nil {
 			config = config.With(name, value)
 		}
 	}
@@ -94,14 +94,15 @@ func (c *SplitBrain) config(row *row.Row) nodes.Config {
 // checkOptions returns an error if the options are invalid.
 func (c *SplitBrain) checkOptions() error {
 	for name := range c.Given {
-		if !slices.ContainsFunc(c.Rows, func(row *row.Row) bool { return row.Option(name) != nil }) {
+		if !slices.ContainsFunc(c.Algorithms,
+			func(algo *algorithm.Algorithm) bool { return algo.Option(name) != nil }) {
 			return fmt.Errorf("--%s: none of these schemes has it: leave it out, or name one that does (see list)",
 				name)
 		}
 	}
-	for _, row := range c.Rows {
-		if err := row.Validate(c.config(row)); err != nil {
-			return fmt.Errorf("%s: %w", row.Name, err)
+	for _, algo := range c.Algorithms {
+		if err := algo.Validate(c.config(algo)); err != nil {
+			return fmt.Errorf("%s: %w", algo.Name, err)
 		}
 	}
 	return nil
@@ -218,8 +219,8 @@ func (c *SplitBrain) lengthened(x *partition, row *results.SplitBrainRow) bool {
 
 // A partition is a case of a SplitBrain: a scheme whose cluster is cut, with the leader at one place.
 type partition struct {
-	spec    *row.Row
-	promise row.Partition
+	spec    *algorithm.Algorithm
+	promise algorithm.Partition
 	n       int
 	where   string // place of the leader when the cut begins: inMinority, inMajority, or a node of the cuts
 
@@ -235,7 +236,7 @@ type partition struct {
 	begins time.Duration
 	lasts  time.Duration
 	again  bool          // the cut was lengthened
-	needs  time.Duration // time until the scheme has the leaders that its row expects on each side
+	needs  time.Duration // time until the scheme has the leaders that its algorithm expects on each side
 	left   time.Duration // from the heal to the end of the run
 }
 
@@ -247,11 +248,11 @@ const (
 
 // cases returns the cases, scheme by scheme.
 func (c *SplitBrain) cases() (all []*partition) {
-	for _, spec := range c.Rows {
+	for _, spec := range c.Algorithms {
 		config := c.config(spec)
 		says := spec.Elector.PartitionsIn(config, c.Links())
 		if len(says) == 0 {
-			says = []row.Partition{{}}
+			says = []algorithm.Partition{{}}
 		}
 		for _, p := range says {
 			for _, place := range c.places() {
@@ -320,13 +321,13 @@ func (c *SplitBrain) Links() bool {
 // at the place of the leader, which campaigns alone.
 func (x *partition) likely() nodes.ID {
 	config, leads := x.config, x.spec.Elector
-	if leads.Wins == row.AnyWins {
+	if leads.Wins == algorithm.AnyWins {
 		return x.among[len(x.among)-1]
 	}
 	best := nodes.ID(0)
 	for id := range nodes.ID(x.n) {
 		a, b := leads.RankOf(config, id), leads.RankOf(config, best)
-		if leads.Wins == row.HighestWins && a > b || leads.Wins == row.LowestWins && a < b {
+		if leads.Wins == algorithm.HighestWins && a > b || leads.Wins == algorithm.LowestWins && a < b {
 			best = id
 		}
 	}
@@ -367,9 +368,9 @@ func (x *partition) faults() (all []chaos.Fault) {
 	for _, cut := range x.cuts {
 		f := chaos.Fault{Schedule: chaos.Schedule{At: x.begins, For: x.lasts}}
 		switch x.promise.Cuts {
-		case row.FirstNetwork:
+		case algorithm.FirstNetwork:
 			f.Network = new(effect.Net)
-		case row.ServersToo:
+		case algorithm.ServersToo:
 			words := []string{cut.String()}
 			for i := range x.spec.ServerCount(x.config) {
 				words = append(words, fmt.Sprint(x.n+i))
@@ -387,7 +388,7 @@ func (x *partition) faults() (all []chaos.Fault) {
 
 // initiators returns which nodes campaign when the run begins: all, unless any node may win.
 func (x *partition) initiators() workload.Initiators {
-	if x.spec.Elector.Wins == row.AnyWins {
+	if x.spec.Elector.Wins == algorithm.AnyWins {
 		return workload.TheseInitiate(x.starts)
 	}
 	return workload.AllInitiate
@@ -398,7 +399,7 @@ func (x *partition) placed(before effect.Group) bool {
 	return len(before) == 1 && before[0] == x.leader
 }
 
-// judged describes what happened to the leaders in a run, and where that differs from the row.
+// judged describes what happened to the leaders in a run, and where that differs from the algorithm.
 func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 	of, l := &t.Row, t.Measures.Leaders
 	out := &results.SplitBrainRow{Algorithm: x.spec.Name, Kind: of.Kind, Nodes: x.n, Cut: x.cut(),
@@ -430,7 +431,7 @@ func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 	}
 	if x.promise.Does != 0 && x.spec.Flaw == nil {
 		x.compared(out, before, during, newLeaders(l.Fold, cut))
-		if x.promise.Does == row.OneStays || x.promise.Does == row.OneOrNone {
+		if x.promise.Does == algorithm.OneStays || x.promise.Does == algorithm.OneOrNone {
 			x.stays(l.Fold, out, during, cut)
 		}
 	}
@@ -442,9 +443,9 @@ func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 }
 
 // severs returns what the cuts sever.
-func (x *partition) severs() row.Severed {
+func (x *partition) severs() algorithm.Severed {
 	if x.links {
-		return row.SomeLinks
+		return algorithm.SomeLinks
 	}
 	return x.promise.Cuts
 }
@@ -460,8 +461,8 @@ func (x *partition) misplaced(row *results.SplitBrainRow) bool {
 	return true
 }
 
-// stays judges whether a leader stayed, if its row promises it: once the scheme has had its time, no other
-// node comes to lead, and when the cut is healed the leader reaches a majority.
+// stays judges whether a leader stayed, if its algorithm promises it: once the scheme has had its time, no
+// other node comes to lead, and when the cut is healed the leader reaches a majority.
 func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during effect.Group,
 	cut leadership.Span) {
 	steady := leadership.Span{From: cut.From + int64(x.needs), To: cut.To}
@@ -473,7 +474,7 @@ func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during
 	}
 	possible := false // whether a node can reach a majority
 	for id := range nodes.ID(x.n) {
-		possible = possible || x.promise.Does == row.OneStays && 2*x.reaches(id) > x.n
+		possible = possible || x.promise.Does == algorithm.OneStays && 2*x.reaches(id) > x.n
 	}
 	switch {
 	case out.Differs != "" || out.Inconclusive != "":
@@ -571,8 +572,8 @@ func (x *partition) minority(l *leadership.Fold, cut leadership.Span, row *resul
 // inOneTerm describes a run in which two nodes led in the same term: a violation, whatever the timing.
 const inOneTerm = "two led in one term"
 
-// compared records where a run differs from the row. If the scheme may have had too little time to do as the
-// row expects, the run is inconclusive.
+// compared records where a run differs from the algorithm. If the scheme may have had too little time to do
+// as the algorithm expects, the run is inconclusive.
 func (x *partition) compared(out *results.SplitBrainRow, before, during, came effect.Group) {
 	inTerm, _ := out.TwoLeadersInTermS.Value()
 	side, ever, one := x.wrongSide(during), "", len(before) == 1
@@ -582,7 +583,7 @@ func (x *partition) compared(out *results.SplitBrainRow, before, during, came ef
 	began := fmt.Sprintf("%s led when the cut began, after %v; expected: one node", named(before),
 		x.begins)
 	const end = "not all agreed on a leader at the end"
-	switch agreed := out.AgreedS.Known() || x.promise.Does == row.SeveralStay; {
+	switch agreed := out.AgreedS.Known() || x.promise.Does == algorithm.SeveralStay; {
 	case x.spec.Elector.Terms && inTerm > 0:
 		out.Differs = inOneTerm
 	case ever != "":
@@ -603,15 +604,15 @@ func (x *partition) compared(out *results.SplitBrainRow, before, during, came ef
 	}
 }
 
-// wrongSide describes a side that had other leaders when the cut was healed than the row expects.
+// wrongSide describes a side that had other leaders when the cut was healed than the algorithm expects.
 func (x *partition) wrongSide(during effect.Group) string {
 	for _, side := range x.sides() {
 		led := within(side, during)
 		wants := 1
-		if x.promise.Does == row.MajorityLeads && 2*len(side) <= x.n {
+		if x.promise.Does == algorithm.MajorityLeads && 2*len(side) <= x.n {
 			wants = 0
 		}
-		if x.promise.Does < row.OneLeads && len(led) != wants {
+		if x.promise.Does < algorithm.OneLeads && len(led) != wants {
 			return fmt.Sprintf("%s led on the side of %v when the cut was healed; expected: %s", named(led),
 				side, []string{"nobody", "one node"}[wants])
 		}
@@ -619,15 +620,16 @@ func (x *partition) wrongSide(during effect.Group) string {
 	return ""
 }
 
-// wrongAtAnyTime describes what happened during the cut although the row rules it out for cuts of any length.
+// wrongAtAnyTime describes what happened during the cut although the algorithm rules it out for cuts of any
+// length.
 func (x *partition) wrongAtAnyTime(out *results.SplitBrainRow, before nodes.ID,
 	during, came effect.Group) string {
 	two, _ := out.TwoLeadersS.Value()
 	switch {
-	case x.promise.Does == row.OneLeads && (len(during) != 1 || during[0] != before || two > 0):
+	case x.promise.Does == algorithm.OneLeads && (len(during) != 1 || during[0] != before || two > 0):
 		return fmt.Sprintf("%s led when the cut was healed, and two did for %v s in all; expected: node %d alone",
 			named(during), two, before)
-	case x.promise.Does == row.Blocked && len(came) > 0:
+	case x.promise.Does == algorithm.Blocked && len(came) > 0:
 		return fmt.Sprintf("%s came to lead while the cut lasted", named(came))
 	}
 	return ""

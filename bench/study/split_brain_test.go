@@ -17,8 +17,8 @@ import (
 	"turnstile/judge/measure"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -42,25 +42,27 @@ func rowsOf(t *testing.T, c *SplitBrain) (rows []*results.SplitBrainRow) {
 	return rows
 }
 
-// scheme returns the row of a scheme.
-func scheme(t *testing.T, name string) *row.Row {
+// scheme returns the algorithm of a scheme.
+func scheme(t *testing.T, name string) *algorithm.Algorithm {
 	t.Helper()
-	row, err := election.Find(name)
+	algo, err := election.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return row
+	return algo
 }
 
 // slow returns schemes whose elections take longer with more nodes.
-func slow(t *testing.T) []*row.Row {
-	return []*row.Row{scheme(t, "bully-four-phase"), scheme(t, "omega-efficient"), scheme(t, "invitation")}
+func slow(t *testing.T) []*algorithm.Algorithm {
+	return []*algorithm.Algorithm{scheme(t, "bully-four-phase"), scheme(t, "omega-efficient"),
+		scheme(t, "invitation")}
 }
 
-// Schemes whose elections take longer with more nodes get a longer cut, and do what their rows expect.
+// Schemes whose elections take longer with more nodes get a longer cut, and do what their algorithms expect.
 func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
-	for n, rows := range map[int][]*row.Row{5: election.Table, 32: soak.Pick(slow(t)[:1], slow(t), slow(t))} {
-		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(rows...), N: n}) {
+	for n, algos := range map[int][]*algorithm.Algorithm{5: election.Table,
+		32: soak.Pick(slow(t)[:1], slow(t), slow(t))} {
+		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(algos...), N: n}) {
 			if r.Differs != "" || r.Inconclusive != "" {
 				t.Errorf("%d nodes, %s: differs %q, inconclusive %q", n, r.Algorithm, r.Differs, r.Inconclusive)
 			}
@@ -84,10 +86,10 @@ func cutsOfPlan(t *testing.T, name string) (all []effect.Cut) {
 	return all
 }
 
-// With some links cut, each scheme does what its row expects, at each place of the leader: a row that
-// promises a stable leader has one, and a row without that promise shows at some place why.
+// With some links cut, each scheme does what its algorithm expects, at each place of the leader: an algorithm
+// that promises a stable leader has one, and an algorithm without that promise shows at some place why.
 func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
-	quick := []*row.Row{scheme(t, "raft-election"), scheme(t, "bully-majority"), scheme(t, "omega")}
+	quick := []*algorithm.Algorithm{scheme(t, "raft-election"), scheme(t, "bully-majority"), scheme(t, "omega")}
 	for _, test := range []struct {
 		plan  string
 		n     int
@@ -98,9 +100,9 @@ func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
 		{"chain", 5, nil},
 		{"chain", 5, map[string]string{"pre-vote": "on"}},
 	} {
-		rows := soak.Pick(quick[:1], quick, election.Table)
+		algos := soak.Pick(quick[:1], quick, election.Table)
 		places, restless := map[string]bool{}, 0
-		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(rows...), N: test.n, Given: test.given,
+		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(algos...), N: test.n, Given: test.given,
 			Cuts: cutsOfPlan(t, test.plan)}) {
 			if r.Differs != "" || r.Inconclusive != "" {
 				t.Errorf("%s, %v, %s, leader at %s: differs %q, inconclusive %q", test.plan, test.given, r.Algorithm,
@@ -113,7 +115,7 @@ func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
 			if changes, _ := r.Changes.Value(); changes > 5 {
 				restless++
 			}
-			if says := row.OneStays.String(); (r.Says == says) != (test.given != nil) {
+			if says := algorithm.OneStays.String(); (r.Says == says) != (test.given != nil) {
 				t.Errorf("%s with %v says %q", r.Algorithm, test.given, r.Says)
 			}
 		}
@@ -124,11 +126,11 @@ func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
 	}
 }
 
-// A row that promises a stable leader differs if the leader changes.
+// An algorithm that promises a stable leader differs if the leader changes.
 func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
 	spec := *scheme(t, "raft-election")
 	leads := *spec.Elector
-	leads.Partitions = []row.Partition{{Cuts: row.SomeLinks, Does: row.OneStays}}
+	leads.Partitions = []algorithm.Partition{{Cuts: algorithm.SomeLinks, Does: algorithm.OneStays}}
 	spec.Elector = &leads
 	differ := 0
 	for _, r := range rowsOf(t, &SplitBrain{Experiment: of(&spec), N: 3, Cuts: cutsOfPlan(t, "one-link")}) {
@@ -147,10 +149,10 @@ func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
 // Each scheme is cut once with its leader in the minority and once with its leader in the majority. Before
 // the cut, a node on that side leads. A scheme that sends no messages during the cut shows nothing.
 func TestLeadersAreOnEitherSide(t *testing.T) {
-	rows := []*row.Row{scheme(t, "bully"), scheme(t, "omega"), scheme(t, "raft-election"),
+	algos := []*algorithm.Algorithm{scheme(t, "bully"), scheme(t, "omega"), scheme(t, "raft-election"),
 		scheme(t, "chang-roberts"), scheme(t, "itai-rodeh")}
 	where := map[string]string{}
-	for _, r := range rowsOf(t, &SplitBrain{Experiment: of(rows...), N: 5}) {
+	for _, r := range rowsOf(t, &SplitBrain{Experiment: of(algos...), N: 5}) {
 		cut, err := effect.ParseCut(r.Cut)
 		if err != nil {
 			t.Fatal(err)
@@ -169,9 +171,9 @@ func TestLeadersAreOnEitherSide(t *testing.T) {
 			t.Errorf("%s shows nothing: %q", r.Algorithm, r.ShowsNothing)
 		}
 	}
-	for _, row := range rows {
-		if where[row.Name] != inMinority+" "+inMajority+" " {
-			t.Errorf("%s: leader in %s", row.Name, where[row.Name])
+	for _, algo := range algos {
+		if where[algo.Name] != inMinority+" "+inMajority+" " {
+			t.Errorf("%s: leader in %s", algo.Name, where[algo.Name])
 		}
 	}
 }
@@ -197,22 +199,22 @@ func TestShortCutsAreInconclusive(t *testing.T) {
 	}
 }
 
-// A row with wrong expectations differs, even if the cut is short.
-func TestWrongRowsDiffer(t *testing.T) {
+// An algorithm with wrong expectations differs, even if the cut is short.
+func TestWrongAlgorithmsDiffer(t *testing.T) {
 	for _, test := range []struct {
 		scheme string
-		does   row.Parted
+		does   algorithm.Parted
 		says   string
 	}{
-		{"bully", row.Blocked, "came to lead while the cut lasted"},
-		{"bully", row.OneLeads, " alone"},
-		{"bully", row.MajorityLeads, "expected: nobody"},
-		{"bully-majority", row.TwoLead, "expected: one node"},
-		{"le-lann", row.PerSide, "expected: one node"},
+		{"bully", algorithm.Blocked, "came to lead while the cut lasted"},
+		{"bully", algorithm.OneLeads, " alone"},
+		{"bully", algorithm.MajorityLeads, "expected: nobody"},
+		{"bully-majority", algorithm.TwoLead, "expected: one node"},
+		{"le-lann", algorithm.PerSide, "expected: one node"},
 	} {
 		spec := *scheme(t, test.scheme)
 		leads := *spec.Elector
-		leads.Partitions = []row.Partition{{Does: test.does, Why: "a slip of the pen"}}
+		leads.Partitions = []algorithm.Partition{{Does: test.does, Why: "a slip of the pen"}}
 		spec.Elector = &leads
 		r := rowsOf(t, &SplitBrain{Experiment: of(&spec), N: 5, For: 1600 * time.Millisecond})[0]
 		if !strings.Contains(r.Differs, test.says) {
@@ -251,7 +253,7 @@ func TestRunsMadeAgain(t *testing.T) {
 		{"processes, as asked", SplitBrain{For: Usual, Real: true},
 			[]results.SplitBrainRow{short, short, short, fine}, 3},
 	} {
-		test.c.N, test.c.Rows = 12, []*row.Row{scheme(t, "bully-four-phase")}
+		test.c.N, test.c.Algorithms = 12, []*algorithm.Algorithm{scheme(t, "bully-four-phase")}
 		if err := test.c.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +290,7 @@ func trial(inTermUS float64, lanes ...[]believed) *runs.Trial {
 		}
 	}
 	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.At, b.At) })
-	f := leadership.New(nodes.Config{N: n}, &row.Leadership{Terms: true})
+	f := leadership.New(nodes.Config{N: n}, &algorithm.Leadership{Terms: true})
 	for _, e := range events {
 		f.Add(e)
 	}
@@ -310,31 +312,31 @@ func TestJudged(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		cut         string
-		does        row.Parted
+		does        algorithm.Parted
 		trial       *runs.Trial
 		led, agreed figure.Figure
 		stepped     bool
 		leaders     string
 		differs     string // part of it
 	}{
-		{name: "it leads until after the heal", cut: "0-2/3-4", does: row.PerSide,
+		{name: "it leads until after the heal", cut: "0-2/3-4", does: algorithm.PerSide,
 			trial: trial(0, majority, majority, majority, stays, stays),
 			led:   figure.Number(2), agreed: figure.Number(0.4), leaders: "2 | 4"},
-		{name: "it steps down", cut: "0-2/3-4", does: row.MajorityLeads,
+		{name: "it steps down", cut: "0-2/3-4", does: algorithm.MajorityLeads,
 			trial: trial(0, majority, majority, majority, stays, down),
 			led:   figure.Number(0.8), agreed: figure.Number(0.4), stepped: true, leaders: "2 | none"},
-		{name: "it was to step down", cut: "0-2/3-4", does: row.MajorityLeads,
+		{name: "it was to step down", cut: "0-2/3-4", does: algorithm.MajorityLeads,
 			trial: trial(0, majority, majority, majority, stays, stays), led: figure.Number(2),
 			agreed: figure.Number(0.4), leaders: "2 | 4", differs: "node 4 led on the side of 3-4"},
-		{name: "all agreed before the heal", cut: "0-2/3-4", does: row.OneLeads,
+		{name: "all agreed before the heal", cut: "0-2/3-4", does: algorithm.OneLeads,
 			trial: trial(0, half, half, half, half, half), agreed: figure.Number(0), leaders: "0 | none"},
-		{name: "not all agreed", cut: "0-2/3-4", does: row.PerSide,
+		{name: "not all agreed", cut: "0-2/3-4", does: algorithm.PerSide,
 			trial: trial(0, majority, majority, majority, []believed{{4, 1, 5}}, []believed{{4, 1, 5}}),
 			led:   figure.Number(2), leaders: "2 | 4", differs: "not all agreed on a leader at the end"},
-		{name: "half of the nodes are no majority", cut: "0-1/2-3", does: row.OneLeads,
+		{name: "half of the nodes are no majority", cut: "0-1/2-3", does: algorithm.OneLeads,
 			trial: trial(0, half, half, half, half), led: figure.Number(2), agreed: figure.Number(0),
 			leaders: "0 | none"},
-		{name: "two led in one term", cut: "0-2/3-4", does: row.PerSide,
+		{name: "two led in one term", cut: "0-2/3-4", does: algorithm.PerSide,
 			trial: trial(5000, majority, majority, majority, stays, stays), led: figure.Number(2),
 			agreed: figure.Number(0.4), leaders: "2 | 4", differs: inOneTerm},
 	} {
@@ -345,7 +347,7 @@ func TestJudged(t *testing.T) {
 			}
 			spec := *scheme(t, "raft-election")
 			leads := *spec.Elector
-			leads.Partitions = []row.Partition{{Does: test.does}}
+			leads.Partitions = []algorithm.Partition{{Does: test.does}}
 			spec.Elector = &leads
 			c := &SplitBrain{Experiment: of(&spec), N: len(cut.Named()), Cuts: []effect.Cut{cut}}
 			if err := c.Check(); err != nil {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"turnstile/internal/english"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A Tally counts the results of one row.
 type Tally struct {
-	Spec    *row.Row
+	Spec    *algorithm.Algorithm
 	Plans   int
 	Inside  int // plans whose run stayed inside the model of the row
 	Entries uint64
@@ -20,11 +20,11 @@ type Tally struct {
 }
 
 // Tallied counts the results of each row, in the order of rows.
-func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
-	for _, row := range rows {
-		t := Tally{Spec: row}
+func Tallied(algos []*algorithm.Algorithm, results []*Result) (all []Tally) {
+	for _, algo := range algos {
+		t := Tally{Spec: algo}
 		for _, r := range results {
-			if r.Spec != row {
+			if r.Spec != algo {
 				continue
 			}
 			t.Plans++
@@ -35,7 +35,7 @@ func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
 			if r.Inside() {
 				t.Inside++
 			}
-			if row.Flaw != nil && r.Caught() {
+			if algo.Flaw != nil && r.Caught() {
 				t.Caught++
 			}
 		}
@@ -61,8 +61,8 @@ const fewest = 2520
 func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
 
 // enoughOf returns how many plans a flawed row must have before one of them must show the flaw.
-func enoughOf(row *row.Row) int {
-	if row.Broken().Rare {
+func enoughOf(algo *algorithm.Algorithm) int {
+	if algo.Broken().Rare {
 		return rarely
 	}
 	return enough
@@ -94,8 +94,8 @@ type Shown struct {
 }
 
 // ShownBy counts the results of rows by outcome, and lists the flawed rows that were caught or missed.
-func ShownBy(rows []*row.Row, results []*Result) (s Shown) {
-	for _, t := range Tallied(rows, results) {
+func ShownBy(algos []*algorithm.Algorithm, results []*Result) (s Shown) {
+	for _, t := range Tallied(algos, results) {
 		s.Plans += t.Plans
 		for class, count := range t.Of {
 			s.Of[class] += count

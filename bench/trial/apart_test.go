@@ -40,7 +40,7 @@ type judged struct {
 // takeApart prepares a trial, and starts its brokers, which end with the test.
 func takeApart(t *testing.T, o bench.Options) *takenApart {
 	t.Helper()
-	spec, err := benchtest.Row(o.Algorithm)
+	spec, err := benchtest.Algorithm(o.Algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ func TestCirculatingMessagesAreCountedInLaps(t *testing.T) {
 // The timers of a service are invisible: a run about one waits for the service's time to recover.
 func TestStallsOfServicesAreAwaited(t *testing.T) {
 	c := foreign.ServiceConfig(nodes.Config{N: 2}, "redis", nil, &foreign.Declaration{Grace: 9 * time.Second})
-	spec, err := foreign.Row(c)
+	spec, err := foreign.Algorithm(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -28,7 +28,7 @@ type watch struct {
 }
 
 // newWatch returns a watch that knows no nodes yet.
-func newWatch(stack *row.Stack) *watch {
+func newWatch(stack *algorithm.Stack) *watch {
 	w := &watch{detectors: stack.Detectors(), of: make([]*history.Watched, stack.Total())}
 	codec := stack.Codec()
 	for kind := range codec.Kinds() {

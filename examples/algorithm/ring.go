@@ -8,12 +8,12 @@ import (
 
 	"turnstile"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-func main() { turnstile.Main(&regionalRow) }
+func main() { turnstile.Main(&regionalAlgorithm) }
 
-var regionalRow = turnstile.Row{
+var regionalAlgorithm = turnstile.Algorithm{
 	Spec: nodes.Spec{
 		Name:       "regional-ring",
 		New:        newRegional,
@@ -24,7 +24,7 @@ var regionalRow = turnstile.Row{
 	},
 	Family:  "token",
 	Summary: "One token circulates, through all nodes of a region before it goes on to the next.",
-	Mutex:   &row.Exclusion{},
+	Mutex:   &algorithm.Exclusion{},
 }
 
 // token is the privilege. There is one, unless the network makes a copy of it.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestRegionalRingKeepsItsPromises(t *testing.T) {
-	if err := turnstile.Check(&regionalRow); err != nil {
+	if err := turnstile.Check(&regionalAlgorithm); err != nil {
 		t.Error(err)
 	}
 }

@@ -122,8 +122,8 @@ func (e *elected) quiet() time.Duration {
 }
 
 // undecided finds the first time before the end at which all should have agreed on a leader and did not:
-// nothing had gone wrong, and no node had begun to doubt the leader, for the grace period. A row without
-// timeouts has no grace period, and promises a leader only at the end.
+// nothing had gone wrong, and no node had begun to doubt the leader, for the grace period. An algorithm
+// without timeouts has no grace period, and promises a leader only at the end.
 func (e *elected) undecided() (f Finding, is bool) {
 	l := e.leaders
 	if e.Grace == 0 {
@@ -172,8 +172,8 @@ func (e *elected) patience(from, to int64) time.Duration {
 }
 
 // Patience returns the longest time that an election takes without faults, if no process is late. With
-// timeouts it is the grace period. A row without timeouts only waits for messages: some rounds, each of
-// length Promise.Known, or for ever if it is unknown how long a message may take.
+// timeouts it is the grace period. An algorithm without timeouts only waits for messages: some rounds, each
+// of length Promise.Known, or for ever if it is unknown how long a message may take.
 func (s *Setting) Patience() time.Duration {
 	switch known := s.Promise.Known; {
 	case s.Grace > 0:

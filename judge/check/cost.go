@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"turnstile/internal/english"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // cost: an entry takes as many messages as published.
@@ -61,7 +61,7 @@ func cost(e *evidence) Finding {
 
 // published returns the published number of messages per entry, plus the renewals of the run's holds. A
 // process that waits for a processor renews late, and so less often.
-func (e *evidence) published() row.Range {
+func (e *evidence) published() algorithm.Range {
 	if e.sections.Entries == 0 {
 		return e.Cost
 	}
@@ -69,7 +69,7 @@ func (e *evidence) published() row.Range {
 	if e.late() {
 		least = 0
 	}
-	return row.Between(e.Cost.Min+least/entries, e.Cost.Max+e.renewals.Max/entries)
+	return algorithm.Between(e.Cost.Min+least/entries, e.Cost.Max+e.renewals.Max/entries)
 }
 
 // perKind lists the messages per entry by their kinds.
@@ -105,7 +105,7 @@ func (r *records) sent() (total uint64) {
 
 func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// identities: the message counts obey the identities of the row, under any load.
+// identities: the message counts obey the identities of the algorithm, under any load.
 func identities(e *evidence) Finding {
 	which := e.unpublished()
 	switch {
@@ -123,7 +123,7 @@ func identities(e *evidence) Finding {
 		return notJudged("%s sent again, since an answer took long",
 			english.Count(e.sum.Resent, "message was", "messages were"))
 	}
-	t := row.Tally{Entries: e.sections.Entries, Sent: map[string]uint64{}}
+	t := algorithm.Tally{Entries: e.sections.Entries, Sent: map[string]uint64{}}
 	var counts []string
 	for kind := range e.kinds() {
 		if e.sections.Heartbeat(kind) {

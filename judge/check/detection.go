@@ -12,9 +12,9 @@ import (
 // detects reports whether the run has a failure detector, and crashes that it should report.
 func detects(e *evidence) bool { return e.Tells != nil && len(e.sections.Crashes) > 0 }
 
-// detection: every node that stays up suspects a crashed node within the time that the row of the failure
-// detector promises, under the detector's assumptions. It is not judged after a wrong suspicion, since a
-// detector may learn from that to wait for longer.
+// detection: every node that stays up suspects a crashed node within the time that the algorithm of the
+// failure detector promises, under the detector's assumptions. It is not judged after a wrong suspicion,
+// since a detector may learn from that to wait for longer.
 func detection(e *evidence) Finding {
 	if !e.Bounded {
 		return notJudged("how soon crashes are detected is not judged, since messages may take any time")

@@ -11,8 +11,8 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // leaderObserver passes the events of the fold of sections on to the fold of leaders.
@@ -57,9 +57,9 @@ func (e *elected) since(at int64) time.Duration {
 	return time.Duration(at - e.leaders.Begun).Round(time.Microsecond)
 }
 
-// leaders: no two nodes lead at once for longer than the row allows for a take-over. Without terms that holds
-// as long as the assumptions of safety hold. With terms it holds only while nothing goes wrong: a leader that
-// is cut off or stands still may lead on in its older term until it hears of the higher one.
+// leaders: no two nodes lead at once for longer than the algorithm allows for a take-over. Without terms that
+// holds as long as the assumptions of safety hold. With terms it holds only while nothing goes wrong: a
+// leader that is cut off or stands still may lead on in its older term until it hears of the higher one.
 func leaders(e *evidence) Finding {
 	l := e.leaders
 	both := time.Duration(l.TwoLeaders).Round(time.Microsecond)
@@ -212,9 +212,10 @@ func (e *elected) beliefs() []string {
 	return fewOf(lines, len(lines))
 }
 
-// winner: each election elected the node that the row names, such as the highest of those up throughout.
+// winner: each election elected the node that the algorithm names, such as the highest of those up
+// throughout.
 func winner(e *evidence) Finding {
-	if e.Leads.Wins == row.AnyWins {
+	if e.Leads.Wins == algorithm.AnyWins {
 		return notJudged("it may elect anybody")
 	}
 	judged := 0
@@ -225,12 +226,12 @@ func winner(e *evidence) Finding {
 		}
 		judged++
 		should := x.Highest
-		if e.Leads.Wins == row.LowestWins {
+		if e.Leads.Wins == algorithm.LowestWins {
 			should = x.Lowest
 		}
 		if should == nodes.None || e.rank(x.Leader) == e.rank(should) ||
-			e.Leads.Wins == row.HighestWins && e.rank(x.Leader) > e.rank(should) ||
-			e.Leads.Wins == row.LowestWins && e.rank(x.Leader) < e.rank(should) {
+			e.Leads.Wins == algorithm.HighestWins && e.rank(x.Leader) > e.rank(should) ||
+			e.Leads.Wins == algorithm.LowestWins && e.rank(x.Leader) < e.rank(should) {
 			continue
 		}
 		f := violated("%s was elected at %v, though %s was up", name(x.Leader), e.since(x.Agreed), name(should))
@@ -346,8 +347,8 @@ type otherSenders struct {
 	leader   nodes.ID // the leader when the message in first was sent
 }
 
-// noteSender notes a message of an elector while all agree on another node as leader, if the row lets only
-// the leader send then.
+// noteSender notes a message of an elector while all agree on another node as leader, if the algorithm lets
+// only the leader send then.
 func (e *elected) noteSender(event history.Event) {
 	if !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
 		return
@@ -378,7 +379,7 @@ func senders(e *evidence) Finding {
 }
 
 // stability: while delays are bounded and nothing goes wrong, no node gives up the leader that all should
-// agree on more often than the row allows. A belief that began before the last trouble does not count.
+// agree on more often than the algorithm allows. A belief that began before the last trouble does not count.
 func stability(e *evidence) Finding {
 	switch {
 	case e.Leads.Mistakes == nil:
@@ -421,12 +422,12 @@ func (e *elected) shouldLead(at int64) nodes.ID {
 		}
 		switch {
 		case best == nodes.None,
-			e.Leads.Wins == row.HighestWins && e.rank(id) > e.rank(best),
-			e.Leads.Wins == row.LowestWins && e.rank(id) < e.rank(best):
+			e.Leads.Wins == algorithm.HighestWins && e.rank(id) > e.rank(best),
+			e.Leads.Wins == algorithm.LowestWins && e.rank(id) < e.rank(best):
 			best = id
 		}
 	}
-	if e.Leads.Wins == row.AnyWins {
+	if e.Leads.Wins == algorithm.AnyWins {
 		return nodes.None
 	}
 	return best
@@ -451,7 +452,7 @@ func (e *elected) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times i
 	return nodes.ID(slices.Index(count, times)), times
 }
 
-// electionCost: an election takes as many messages as the row expects.
+// electionCost: an election takes as many messages as the algorithm expects.
 func electionCost(e *evidence) Finding {
 	switch {
 	case e.Leads.Costs == nil:
@@ -530,8 +531,8 @@ func (e *elected) begunAtOnce(elections int) bool {
 }
 
 // lapse: a leader that cannot reach a majority, because of cuts or crashes, knows it within the time that its
-// row promises. The check leaves out the time in which a node stands still, and the time after the run was
-// told to stop.
+// algorithm promises. The check leaves out the time in which a node stands still, and the time after the run
+// was told to stop.
 func lapse(e *evidence) Finding {
 	if e.Lapse == 0 {
 		return notJudged("a leader without a majority may never know it")

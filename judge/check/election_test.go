@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // An electionRun is a run of five nodes about leaders, made of lines such as "10 2 elect 4 7": after 10 ms,
@@ -90,7 +90,7 @@ func (r *electionRun) events(t *testing.T) (all []history.Event) {
 // verdict judges the run.
 func (r *electionRun) verdict(t *testing.T) Verdict {
 	t.Helper()
-	s := Setting{Problem: Election, Config: nodes.Config{N: 5}, Leads: &row.Leadership{},
+	s := Setting{Problem: Election, Config: nodes.Config{N: 5}, Leads: &algorithm.Leadership{},
 		Grace: 100 * time.Millisecond}
 	if r.setting != nil {
 		r.setting(&s)
@@ -125,7 +125,7 @@ func allElect(at, leader, term int) string {
 	return b.String()
 }
 
-func inTerms(s *Setting) { s.Leads = &row.Leadership{Terms: true} }
+func inTerms(s *Setting) { s.Leads = &algorithm.Leadership{Terms: true} }
 
 // parted has a fault cut nodes 0 and 1 off from the others. The events say which assumptions it breaks.
 func parted(s *Setting) {
@@ -136,7 +136,7 @@ func parted(s *Setting) {
 // quorate has leaders know within a time that they have no majority.
 func quorate(s *Setting) {
 	parted(s)
-	s.Leads = &row.Leadership{Terms: true, Lapse: func(nodes.Config) time.Duration { return 0 }}
+	s.Leads = &algorithm.Leadership{Terms: true, Lapse: func(nodes.Config) time.Duration { return 0 }}
 	s.Lapse = 150 * time.Millisecond
 }
 
@@ -210,13 +210,14 @@ func chosen() []electionRun {
 			as: Violated, says: "node 3 went back to term 4"},
 		{name: "no terms", text: allElect(5, 4, 0), check: "terms", as: Valid, says: "have no terms"},
 
-		{name: "the highest", setting: func(s *Setting) { s.Leads.Wins = row.HighestWins }, check: "winner",
+		{name: "the highest", setting: func(s *Setting) { s.Leads.Wins = algorithm.HighestWins }, check: "winner",
 			text: allElect(5, 4, 0), as: Valid},
-		{name: "not the highest", setting: func(s *Setting) { s.Leads.Wins = row.HighestWins }, check: "winner",
-			text: allElect(5, 3, 0), as: Violated, says: "node 3 was elected at 5ms, though node 4 was up"},
-		{name: "the highest that is up", setting: func(s *Setting) { s.Leads.Wins = row.HighestWins },
+		{name: "not the highest", setting: func(s *Setting) { s.Leads.Wins = algorithm.HighestWins },
+			check: "winner",
+			text:  allElect(5, 3, 0), as: Violated, says: "node 3 was elected at 5ms, though node 4 was up"},
+		{name: "the highest that is up", setting: func(s *Setting) { s.Leads.Wins = algorithm.HighestWins },
 			check: "winner", text: "1 4 crash\n" + allElect(5, 3, 0), as: Valid},
-		{name: "not the lowest", setting: func(s *Setting) { s.Leads.Wins = row.LowestWins }, check: "winner",
+		{name: "not the lowest", setting: func(s *Setting) { s.Leads.Wins = algorithm.LowestWins }, check: "winner",
 			text: allElect(5, 3, 0), as: Violated, says: "node 0 was up"},
 	}
 }
@@ -286,19 +287,19 @@ func doubtful() []electionRun {
 		{name: "no agreement, and another process late", setting: slowed,
 			text: apart + "\n260 1 fault 0\n400 1 heal\n980 3 late 700", check: "agreement", as: Inconclusive},
 		{name: "the wrong one, and a process later than timeouts cover", text: "4 1 late 30\n" + allElect(5, 3, 0),
-			setting: func(s *Setting) { hasty(s); s.Leads.Wins = row.HighestWins },
+			setting: func(s *Setting) { hasty(s); s.Leads.Wins = algorithm.HighestWins },
 			check:   "winner", as: Inconclusive, says: "a process was late by 30ms"},
 		{name: "the wrong one, and a process late before the run", text: "0 1 late 30\n" + allElect(5, 3, 0),
-			setting: func(s *Setting) { hasty(s); s.Leads.Wins = row.HighestWins },
+			setting: func(s *Setting) { hasty(s); s.Leads.Wins = algorithm.HighestWins },
 			check:   "winner", as: Violated},
 		{name: "the wrong one, and a process late by less", text: "4 1 late 15\n" + allElect(5, 3, 0),
-			setting: func(s *Setting) { hasty(s); s.Leads.Wins = row.HighestWins },
+			setting: func(s *Setting) { hasty(s); s.Leads.Wins = algorithm.HighestWins },
 			check:   "winner", as: Violated},
 		{name: "two leaders outside its model, and timers late", check: "leaders", as: Violated, outside: true,
 			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector; s.Real, s.Measured = true, true },
 			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
 		{name: "the wrong one, and a message lost", text: allElect(5, 3, 0), logs: gap,
-			setting: func(s *Setting) { s.Leads.Wins, s.Live = row.HighestWins, nodes.NoLoss },
+			setting: func(s *Setting) { s.Leads.Wins, s.Live = algorithm.HighestWins, nodes.NoLoss },
 			check:   "winner", as: Inconclusive, says: "1 message on the way did not arrive"},
 	}
 }
@@ -325,10 +326,10 @@ func TestElectionsAreJudged(t *testing.T) {
 
 // steady are runs for the checks whether only the leader sends, and how often it is given up.
 func steady() []electionRun {
-	alone := func(s *Setting) { s.Leads = &row.Leadership{LeaderAlone: true} }
+	alone := func(s *Setting) { s.Leads = &algorithm.Leadership{LeaderAlone: true} }
 	within := func(s *Setting) {
 		s.Bounded, s.Delay = true, 20*time.Millisecond
-		s.Leads = &row.Leadership{Wins: row.LowestWins,
+		s.Leads = &algorithm.Leadership{Wins: algorithm.LowestWins,
 			Mistakes: func(_ nodes.Config, longest time.Duration) int {
 				return int(longest / (10 * time.Millisecond))
 			}}
@@ -391,8 +392,8 @@ func steady() []electionRun {
 func costly() []electionRun {
 	even := func(s *Setting) {
 		s.Even, s.Codec = true, nodes.NewCodec(toys[:1])
-		s.Leads = &row.Leadership{Costs: func(nodes.Config) row.ElectionCost {
-			return row.ElectionCost{AtOnce: 10, Most: 15}
+		s.Leads = &algorithm.Leadership{Costs: func(nodes.Config) algorithm.ElectionCost {
+			return algorithm.ElectionCost{AtOnce: 10, Most: 15}
 		}}
 	}
 	uneven := func(s *Setting) { even(s); s.Even = false }

@@ -8,8 +8,8 @@ import (
 
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // evidence is all that checks read about a run: broken assumptions, counters, leaders, entries in a minority,
@@ -26,11 +26,11 @@ type evidence struct {
 	abandoned uint64                               // sections whose node crashed before they were entered
 	waiting   []openRequest                        // requests that wait at the end, the oldest first
 	inside    []section.Section                    // sections that never ended, the oldest first
-	entryCost row.EntryCost                        // how many messages an entry takes; nil: unknown
+	entryCost algorithm.EntryCost                  // how many messages an entry takes; nil: unknown
 	observed  [history.Secluded + 1]*history.Event // the first event of each kind observed in a schedule
 	breach    *history.Event                       // how a foreign program broke the protocol, or nil
 	due       uint64                               // messages that all entries take together, by entryCost
-	renewals  row.Range                            // messages of renewals, on top of the published cost
+	renewals  algorithm.Range                      // messages of renewals, on top of the published cost
 }
 
 // An openRequest is a request that waits when the history ends. It is small, since every client may wait.

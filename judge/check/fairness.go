@@ -9,8 +9,8 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // A Promise is the bound on overtaking that an algorithm promises, and how a run is judged by it. The zero
@@ -21,14 +21,14 @@ type Promise struct {
 	Times  int           // a run breaks the promise with more than Times*Bypass such entries
 	Known  time.Duration // how long messages take to make a request known
 	Slack  time.Duration // how much longer they may take in real runs before the history has a Lagged event
-	Chance bool          // the next client to enter is random: see row.Exclusion
+	Chance bool          // the next client to enter is random: see algorithm.Exclusion
 }
 
 // PromiseOf returns the promise of an algorithm on a network whose messages take at most longest.
 //
 // A request is passed on at most N-1 times until it is known, and so are the requests before it. That takes
 // no longer than 2N messages one after another: docs/measures.md says why.
-func PromiseOf(spec *row.Row, c nodes.Config, longest time.Duration) Promise {
+func PromiseOf(spec *algorithm.Algorithm, c nodes.Config, longest time.Duration) Promise {
 	hops := time.Duration(2 * c.N)
 	longest = min(max(1, longest), chance.Longest/hops) // so that no time overflows
 	p := Promise{Times: 1, Known: hops * longest, Chance: spec.Exclusion().Chance}

@@ -7,8 +7,8 @@ import (
 
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // passing returns a run of two nodes. While the request of node 1 is open, node 0 enters so many times; only
@@ -135,7 +135,8 @@ func TestPassesWhileANodeIsAwayDoNotCount(t *testing.T) {
 	}
 }
 
-// If a row promises no order, the finding says how often a request was passed over, if the run counted that.
+// If an algorithm promises no order, the finding says how often a request was passed over, if the run counted
+// that.
 func TestWhatIsSaidWithoutAPromise(t *testing.T) {
 	for _, c := range []struct {
 		times int
@@ -225,9 +226,9 @@ func TestOneThatNeverEntersIsPassedOver(t *testing.T) {
 
 // The time until a request is known is bounded, so adding it to the time of the request cannot overflow.
 func TestPromisesOfLongLatencies(t *testing.T) {
-	spec := &row.Row{
+	spec := &algorithm.Algorithm{
 		Spec: nodes.Spec{},
-		Mutex: &row.Exclusion{
+		Mutex: &algorithm.Exclusion{
 			Bypass: func(c nodes.Config) int { return c.N - 1 },
 		},
 	}
@@ -235,7 +236,7 @@ func TestPromisesOfLongLatencies(t *testing.T) {
 	if !p.Made || p.Bypass != 1<<20-1 || p.Known <= 0 || p.Known > 1<<62 {
 		t.Errorf("%+v", p)
 	}
-	if p := PromiseOf(&row.Row{
+	if p := PromiseOf(&algorithm.Algorithm{
 		Spec: nodes.Spec{},
 	}, nodes.Config{N: 4}, time.Second); p.Made || p.Known != 8*time.Second {
 		t.Errorf("%+v", p)

@@ -8,9 +8,9 @@ import (
 
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 )
 
 // A run is judged by the faults that hit something, and lists the others, which it shows nothing about: no
@@ -128,11 +128,11 @@ func TestARepeatedFaultHitsOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		hit    []int // how many nodes each fault hit; -1: it did not take place
 		misses []string
-		shows  row.Outcome
+		shows  algorithm.Outcome
 	}{
-		"all have hit":                     {[]int{1, 1, 1}, nil, row.Recovers},
-		"the first found its node down":    {[]int{0, 1, 1}, nil, row.Recovers},
-		"the second did not take place":    {[]int{1, -1, 1}, nil, row.Recovers},
+		"all have hit":                     {[]int{1, 1, 1}, nil, algorithm.Recovers},
+		"the first found its node down":    {[]int{0, 1, 1}, nil, algorithm.Recovers},
+		"the second did not take place":    {[]int{1, -1, 1}, nil, algorithm.Recovers},
 		"neither the first nor the second": {[]int{0, 0, 1}, []string{"kill 1: it hit no node"}, 0},
 		"the one that is not a repetition": {[]int{0, 1, 0}, []string{"kill 3: it hit no node"}, 0},
 	} {

@@ -12,8 +12,8 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
@@ -23,16 +23,18 @@ type Setting struct {
 	Problem   *Problem // nil: Exclusion
 	Config    nodes.Config
 	Algorithm string
-	Apart     bool         // nodes send each other no messages: they meet at a service
-	Codec     *nodes.Codec // codec of the messages; nil: their kinds have no names
-	Cost      row.Range    // published messages per entry under this load, as a mean over the whole run
+	Apart     bool            // nodes send each other no messages: they meet at a service
+	Codec     *nodes.Codec    // codec of the messages; nil: their kinds have no names
+	Cost      algorithm.Range // published messages per entry under this load, as a mean over the whole run
 	CostKnown bool
-	Renewals  func(hold time.Duration) row.Range             // messages of one hold on top of Cost; nil: 0
-	Exact     func(c nodes.Config, alone bool) row.EntryCost // exact cost of each entry, as in the row
-	Alone     bool                                           // requests are made one at a time
-	Servers   int                                            // how many nodes have no client
-	Resources int                                            // how many resources clients ask for
-	Detects   bool                                           // a failure detector runs beside the algorithm
+	Renewals  func(hold time.Duration) algorithm.Range // messages of one hold on top of Cost; nil: 0
+	// exact cost of each entry, as in the algorithm
+	Exact     func(c nodes.Config, alone bool) algorithm.EntryCost
+	Alone     bool // requests are made one at a time
+	Servers   int  // how many nodes have no client
+	Resources int  // how many resources clients ask for
+	// a failure detector runs beside the algorithm
+	Detects bool
 	// Tells returns within what time the detector suspects a crashed node, given the delay of a message and how
 	// many nodes are down at once at most; nil: no detector. TellsNeeds are the assumptions of this bound.
 	Tells      func(message time.Duration, down int) time.Duration
@@ -44,7 +46,7 @@ type Setting struct {
 	Real       bool // the run has real processes, which wait for processors
 	Asked      bool // clients ask a process for the resource
 	Lacks      Lacks
-	Identities []row.Identity
+	Identities []algorithm.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // assumptions of safety, and further assumptions of progress
 	Fair       nodes.Assumption // further assumptions of the promised order of service
@@ -53,7 +55,7 @@ type Setting struct {
 	Grace      time.Duration    // how long the algorithm takes to recover after broken assumptions hold again
 	// In a run with leaders: what electors promise, how long two may lead during a take-over, and within what
 	// time a leader without a majority knows it.
-	Leads          *row.Leadership
+	Leads          *algorithm.Leadership
 	Overlap, Lapse time.Duration
 	// Measured means that the history has how late processes were. Otherwise they may be late by Slack, in
 	// addition to every promised time.
@@ -92,17 +94,17 @@ type Setting struct {
 func SlackOf(n int) time.Duration { return time.Second + time.Duration(n)*10*time.Millisecond }
 
 // SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.
-func SettingOf(stack *row.Stack) Setting {
+func SettingOf(stack *algorithm.Stack) Setting {
 	in := stack.Instances()[0]
-	row, c := in.Row, in.Config
+	algo, c := in.Algorithm, in.Config
 	published, alone := stack.Published()
-	_, timed := row.Machine(c, 0).(nodes.Timed)
-	s := Setting{Problem: ProblemOf(row), Config: c, Algorithm: row.Name, Codec: stack.Codec(),
-		Identities: published.IdentitiesIn(c), Timed: timed, Exact: published.Exact, Circulates: row.Circulates,
-		Detects: stack.Detectors() != nil, Unheard: row.Detects != "" && stack.Detectors() == nil,
-		Safe: row.SafeIn(c), Live: row.LiveIn(c), Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
+	_, timed := algo.Machine(c, 0).(nodes.Timed)
+	s := Setting{Problem: ProblemOf(algo), Config: c, Algorithm: algo.Name, Codec: stack.Codec(),
+		Identities: published.IdentitiesIn(c), Timed: timed, Exact: published.Exact, Circulates: algo.Circulates,
+		Detects: stack.Detectors() != nil, Unheard: algo.Detects != "" && stack.Detectors() == nil,
+		Safe: algo.SafeIn(c), Live: algo.LiveIn(c), Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
 		Fair:  published.Fair,
-		Grace: stack.Grace(), Informs: row.Informs, Fenced: stack.Fenced(0)}
+		Grace: stack.Grace(), Informs: algo.Informs, Fenced: stack.Fenced(0)}
 	s.Fewest = published.Fewest != nil && published.Fewest(c)
 	if published.Cost != nil {
 		if cost := published.Cost(c); cost.Renewal > 0 {
@@ -366,12 +368,12 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 // Messages that are on their way at its end are not counted. Its steps take no time, so checks judge no time:
 // the schedule itself observes that two lead for too long, or that the nodes never agree. After an assumption
 // was broken, all that follows is outside the model. The schedule plays the failure detector.
-func SettingOfReplay(stack *row.Stack) Setting {
+func SettingOfReplay(stack *algorithm.Stack) Setting {
 	s := SettingOf(stack)
 	s.Identities, s.Exact, s.Unheard = nil, nil, false
 	s.Replayed = true
 	in := stack.Instances()[0]
-	s.Promise = PromiseOf(in.Row, in.Config, chance.Longest) // a schedule observes when requests are known
+	s.Promise = PromiseOf(in.Algorithm, in.Config, chance.Longest) // a schedule observes when requests are known
 	s.Promise.Made = s.Promise.Made && len(stack.Mutexes()) == 1
 	if s.Grace > 0 {
 		s.Grace = chance.Longest

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // overlapping are runs for the check of simultaneous leaders.
@@ -128,7 +128,7 @@ func overlappingInTerms() []electionRun {
 func withoutMajority() []electionRun {
 	bound := func(s *Setting) {
 		parted(s)
-		s.Leads = &row.Leadership{Terms: true, Follow: row.MajorityReached}
+		s.Leads = &algorithm.Leadership{Terms: true, Follow: algorithm.MajorityReached}
 		s.Bounded, s.Delay = true, 5*time.Millisecond
 	}
 	even := func(s *Setting) {

@@ -5,12 +5,12 @@ import (
 
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // restsOnMajority reports whether a leader needs a majority of the nodes to be elected.
 func restsOnMajority(e *evidence) bool {
-	return e.Leads.Follow == row.MajorityReached || e.Live&nodes.Majority != 0
+	return e.Leads.Follow == algorithm.MajorityReached || e.Live&nodes.Majority != 0
 }
 
 // majority: no node comes to lead while it can reach no majority, in a term that began since. Terms do not

@@ -14,7 +14,7 @@ import (
 type minorityEntries struct {
 	sides
 	entries uint64
-	broken  []minorityEntry               // the first entries that the row rules out
+	broken  []minorityEntry               // the first entries that the algorithm rules out
 	entered map[nodes.ID]map[uint64]int64 // when a client last entered in an epoch, by client and epoch
 }
 
@@ -44,7 +44,7 @@ func (e *minorityEntries) add(s *section.Section) {
 	}
 }
 
-// judgeEntry keeps an entry in a minority if the row rules it out.
+// judgeEntry keeps an entry in a minority if the algorithm rules it out.
 func (e *minorityEntries) judgeEntry(s *section.Section) {
 	since := e.minoritySince(s.Node, s.Entered, e.sections.Marks[history.Began].At)
 	if s.Entered-since <= int64(e.Minority) || e.Keeps && !e.begun(s, since) {
@@ -85,8 +85,8 @@ func (e *minorityEntries) begun(s *section.Section, since int64) bool {
 }
 
 // minority: a client that can reach no majority, because of cuts or crashes, enters no more once its failure
-// detector knows, if its row promises that. If Keeps is set, the client may still enter, but in no epoch that
-// began since.
+// detector knows, if its algorithm promises that. If Keeps is set, the client may still enter, but in no
+// epoch that began since.
 func minority(e *evidence) Finding {
 	if s := e.observed[history.Secluded]; s != nil {
 		return violated("%s enters, suspects half of the clients, and has heard from no majority", name(s.Node))

@@ -256,7 +256,8 @@ func TestWhoReachesAMajorityThroughOthersIsOnItsSide(t *testing.T) {
 }
 
 // In a foreign program, a fault of clocks hits only timers that the testbed runs for it. If the program set
-// no timer, the fault hit nothing. For other rows no timers are recorded, and faults are judged as usual.
+// no timer, the fault hit nothing. For other algorithms no timers are recorded, and faults are judged as
+// usual.
 func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
 	set := func(running uint32, ever int64) *history.Event {
 		return &history.Event{Kind: history.ClockSet, Count: running, Value: ever}

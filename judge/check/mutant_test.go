@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // A mutant is a sound run but for one thing, which a check must find.
@@ -162,26 +162,29 @@ var mutants = []mutant{
 	{"too dear", change(func(w *world) { w.send(0, 1, kindRequest); w.send(1, 0, kindReply) }),
 		"cost", Violated, Violated, "4.33333 messages per entry, but 4 are published"},
 	{"waste within the range", change(func(w *world) {
-		w.Cost, w.Exact = row.Between(4, 5), func(nodes.Config, bool) row.EntryCost {
+		w.Cost, w.Exact = algorithm.Between(4, 5), func(nodes.Config, bool) algorithm.EntryCost {
 			return func(nodes.ID) int { return 4 }
 		}
 		w.send(0, 1, kindRequest)
 		w.send(1, 0, kindReply)
 	}), "cost", Violated, Violated, "26 messages were sent, but these entries in this order take 24"},
-	{"too cheap", change(func(w *world) { w.Cost = row.Between(5, 6) }),
+	{"too cheap", change(func(w *world) { w.Cost = algorithm.Between(5, 6) }),
 		"cost", Violated, Violated, "but 5-6"},
-	{"too dear, simulated with timers", change(func(w *world) { w.Timed, w.Cost = true, row.Exactly(3) }),
+	{"too dear, simulated with timers", change(func(w *world) { w.Timed, w.Cost = true, algorithm.Exactly(3) }),
 		"cost", Violated, Violated, "4 messages per entry, but 3 are published"},
-	{"too cheap, with timers", change(func(w *world) { w.Timed, w.Real, w.Cost = true, true, row.Exactly(5) }),
+	{"too cheap, with timers", change(func(w *world) {
+		w.Timed, w.Real, w.Cost = true, true,
+			algorithm.Exactly(5)
+	}),
 		"cost", Violated, Violated, "but 5 are published"},
 	{"cost not known", change(func(w *world) { w.forget(history.Marked, history.Rested) }),
 		"cost", Inconclusive, Inconclusive, "not judged"},
-	{"circles too dear", circling(func(w *world) { w.Cost = row.Exactly(4) }),
+	{"circles too dear", circling(func(w *world) { w.Cost = algorithm.Exactly(4) }),
 		"cost", Violated, Violated, "8 messages per entry, but 4"},
 	{"circles unmeasured", circling(func(w *world) { w.forget(history.Marked, history.Stopped) }),
 		"cost", Inconclusive, Inconclusive, "not judged: the run ended early"},
 	{"circles interrupted", circling(func(w *world) {
-		w.Cost = row.Exactly(4)
+		w.Cost = algorithm.Exactly(4)
 		w.forget(history.Marked, history.Stopped)
 		w.forget(history.Marked, history.Rested)
 		w.mark(history.Interrupted)

@@ -3,8 +3,8 @@ package check
 import (
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -36,7 +36,7 @@ const (
 	AboutFairness         // the order of service
 	AboutCost             // the number of messages
 	AboutIdentities       // equations that counts of messages obey
-	aboutClaims           // what else the row of the algorithm promises
+	aboutClaims           // what else the algorithm promises
 	aboutBooks            // whether counters, events, streams of messages and witnesses contradict each other
 	AboutFaults           // whether the planned faults took place
 	aboutEnough           // whether there was something to judge
@@ -57,7 +57,7 @@ const (
 // A Problem is the problem that the processes of a run solve, and so the kind of the run.
 type Problem struct {
 	Name      string
-	Kind      nodes.Kind    // kind of the rows that solve the problem
+	Kind      nodes.Kind    // kind of the algorithms that solve the problem
 	Command   string        // name of the command that makes real runs
 	One, Many string        // what its runs count, in singular and plural: entry, entries
 	Victim    string        // an example of a target of faults
@@ -162,9 +162,9 @@ var Election = &Problem{
 }
 
 // ProblemOf returns the problem that an algorithm solves.
-func ProblemOf(row *row.Row) *Problem {
+func ProblemOf(algo *algorithm.Algorithm) *Problem {
 	for _, p := range Problems {
-		if p.Kind == row.Kind {
+		if p.Kind == algo.Kind {
 			return p
 		}
 	}

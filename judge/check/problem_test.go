@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
@@ -44,7 +44,7 @@ func TestSoundRunsAreValid(t *testing.T) {
 
 	served := newWorld(3)
 	served.Config.N = 2 // node 2 is a server, which hears no multicast
-	served.Cost, served.Identities = row.Exactly(1), nil
+	served.Cost, served.Identities = algorithm.Exactly(1), nil
 	served.mark(history.Measuring)
 	served.ask(0)
 	served.multicast(0, kindRequest)
@@ -53,14 +53,14 @@ func TestSoundRunsAreValid(t *testing.T) {
 	served.end()
 
 	unpublished := sound(2)
-	unpublished.CostKnown, unpublished.Cost = false, row.Range{}
+	unpublished.CostKnown, unpublished.Cost = false, algorithm.Range{}
 
 	// An algorithm with timers has sent more messages: a process was paused, or timers ran out while a process
 	// waited for a processor.
 	paused, late := sound(2), sound(2)
 	for _, w := range []*world{paused, late} {
-		w.Timed, w.Cost, w.Identities = true, row.Exactly(1), []row.Identity{{Says: "nothing",
-			Holds: func(nodes.Config, row.Tally) bool { return false }}}
+		w.Timed, w.Cost, w.Identities = true, algorithm.Exactly(1), []algorithm.Identity{{Says: "nothing",
+			Holds: func(nodes.Config, algorithm.Tally) bool { return false }}}
 	}
 	late.Real = true
 	paused.add(nodes.None, history.Event{Kind: history.Paused, Count: 1})

@@ -8,8 +8,8 @@ import (
 
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 )
 
@@ -238,13 +238,13 @@ func (f Finding) with(witness ...string) Finding {
 
 // Shown returns what a run with faults shows about its algorithm, and why: an outcome, or 0 if it is
 // inconclusive. It follows from the findings.
-func (v *Verdict) Shown() (row.Outcome, string) {
+func (v *Verdict) Shown() (algorithm.Outcome, string) {
 	var stalled, doubt *Finding
 	for i := range v.Findings {
 		f := &v.Findings[i]
 		switch check := f.check(); {
 		case f.Outcome == Violated && check.about == aboutSafety && (v.Divided || !check.split):
-			return row.Breaks, f.Says
+			return algorithm.Breaks, f.Says
 		case len(v.Starved) > 0 && check.about == aboutProgress &&
 			(f.Outcome == Violated || f.OutsideModel || f.ByRun):
 			stalled = f
@@ -257,24 +257,24 @@ func (v *Verdict) Shown() (row.Outcome, string) {
 	}
 	switch {
 	case v.Missed:
-		return row.Unhit, "the faults hit nothing"
+		return algorithm.Unhit, "the faults hit nothing"
 	case doubt != nil:
 		return 0, doubt.Says
 	case stalled != nil && v.Divided:
-		return row.Breaks, stalled.Says
+		return algorithm.Breaks, stalled.Says
 	case stalled != nil && v.Blocked:
-		return row.Blocks, stalled.Says
+		return algorithm.Blocks, stalled.Says
 	case stalled != nil:
-		return row.Starves, stalled.Says
+		return algorithm.Starves, stalled.Says
 	case len(v.Misses) > 0: // the algorithm recovered, but some faults hit nothing
 		return 0, v.Misses[0]
 	}
-	return row.Recovers, v.Reason
+	return algorithm.Recovers, v.Reason
 }
 
 // Served is like Shown, but ignores violations of safety. It shows whether clients were served, or a leader
 // was found, even if two were inside together.
-func (v *Verdict) Served() (row.Outcome, string) {
+func (v *Verdict) Served() (algorithm.Outcome, string) {
 	beside := *v
 	beside.Findings = slices.DeleteFunc(slices.Clone(v.Findings),
 		func(f Finding) bool { return f.Outcome == Violated && f.About() == aboutSafety })
@@ -283,7 +283,7 @@ func (v *Verdict) Served() (row.Outcome, string) {
 
 // ShownInTerms is Shown for a resource that obeys only the leader of the latest term: if two nodes lead for
 // good in different terms, some nodes are without the leader of the latest term.
-func (v *Verdict) ShownInTerms() (row.Outcome, string) {
+func (v *Verdict) ShownInTerms() (algorithm.Outcome, string) {
 	apart := *v
 	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Check == termsCheck && !f.NotJudged }) {
 		apart.Findings = slices.DeleteFunc(slices.Clone(v.Findings),

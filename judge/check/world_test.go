@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // A world makes up the history of a run as real nodes would leave it: every step keeps register,
@@ -51,10 +51,11 @@ func newWorld(n int) *world {
 	w := &world{read: make([]int64, n), past: make([]uint64, n), isDown: make([]bool, n)}
 	w.Setting = Setting{
 		Config: nodes.Config{N: n}, Algorithm: "made-up", Codec: nodes.NewCodec(toys),
-		Cost: row.Exactly(2 * float64(n-1)), CostKnown: true,
-		Identities: []row.Identity{{Says: "REPLY = REQUEST", Holds: func(_ nodes.Config, t row.Tally) bool {
-			return t.Sent["reply"] == t.Sent["request"]
-		}}},
+		Cost: algorithm.Exactly(2 * float64(n-1)), CostKnown: true,
+		Identities: []algorithm.Identity{{Says: "REPLY = REQUEST",
+			Holds: func(_ nodes.Config, t algorithm.Tally) bool {
+				return t.Sent["reply"] == t.Sent["request"]
+			}}},
 	}
 	for id := nodes.None; int(id) < n; id++ {
 		l := &history.NodeLog{Node: id, StampError: stampError}
@@ -210,7 +211,7 @@ func (w *world) end() {
 // ring returns the world of a sound run in which a token goes round, twice for every entry.
 func ring(n int) *world {
 	w := newWorld(n)
-	w.Circulates, w.Identities, w.Cost = true, nil, row.Exactly(2*float64(n))
+	w.Circulates, w.Identities, w.Cost = true, nil, algorithm.Exactly(2*float64(n))
 	w.mark(history.Measuring)
 	lap := func() {
 		for id := range nodes.ID(n) {

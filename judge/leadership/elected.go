@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // An Election is a stretch of time that ends when enough nodes follow a running leader: in Fold.Elections as
-// many as the scheme demands (row.Following), in Fold.Agreements all running nodes, even if they are cut off.
+// many as the scheme demands (algorithm.Following), in Fold.Agreements all running nodes, even if they are
+// cut off.
 type Election struct {
 	Cause  Cause
 	Begun  int64
@@ -99,7 +100,7 @@ type Cut func(from, to, victim nodes.ID) bool
 // A tally finds the elected leaders by a rule: how many nodes must follow a leader.
 type tally struct {
 	f        *Fold
-	rule     row.Following
+	rule     algorithm.Following
 	done     *[]Election       // completed elections
 	began    int64             // when the run began or, without a leader, a node was first told to campaign
 	cuts     []cutInForce      // cuts that are in force
@@ -130,7 +131,7 @@ type party struct {
 	members []nodes.ID
 }
 
-func newTally(f *Fold, rule row.Following, done *[]Election) tally {
+func newTally(f *Fold, rule algorithm.Following, done *[]Election) tally {
 	t := tally{f: f, rule: rule, done: done, led: make([]tenure, f.stack), by: make([]tenure, f.stack),
 		relinked: math.MinInt64, down: map[nodes.ID]bool{}}
 	for i := range t.led {
@@ -185,7 +186,7 @@ func (t *tally) parties() (all []party) {
 
 // following returns the nodes that a leader reaches and that follow it; nil if these are too few by the rule.
 func (t *tally) following(leader nodes.ID) (members []nodes.ID) {
-	majority := t.rule == row.MajorityReached
+	majority := t.rule == algorithm.MajorityReached
 	for i := range t.f.voters {
 		id := nodes.ID(i)
 		if !t.f.voters[i].Runs() || !t.reaches(leader, id) {
@@ -355,7 +356,7 @@ func (t *tally) holds() bool {
 // lacks reports whether a running node has no elected leader; if a majority elects, whether no leader is
 // elected.
 func (t *tally) lacks() bool {
-	if t.rule == row.MajorityReached {
+	if t.rule == algorithm.MajorityReached {
 		return !t.holds()
 	}
 	for i := range t.by {
@@ -380,7 +381,7 @@ func (t *tally) leaderCrashed(crashed nodes.ID) {
 // lacksLeader reports whether a running node that could reach a crashed one has no elected leader.
 func (t *tally) lacksLeader(crashed nodes.ID) bool {
 	held := t.holds()
-	if !held || t.rule == row.MajorityReached {
+	if !held || t.rule == algorithm.MajorityReached {
 		return !held
 	}
 	for i := range t.f.nodes {
@@ -395,7 +396,7 @@ func (t *tally) lacksLeader(crashed nodes.ID) bool {
 // first; if a majority elects, the one that began last.
 func (t *tally) unelected() (open *Election) {
 	held := t.holds()
-	majority := t.rule == row.MajorityReached
+	majority := t.rule == algorithm.MajorityReached
 	if held && majority {
 		return nil
 	}

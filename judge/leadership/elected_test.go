@@ -10,8 +10,8 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // sides is a cut between some nodes and all others, both ways.
@@ -21,17 +21,17 @@ func sides(some ...nodes.ID) Cut {
 
 // foldedUnder folds a history of five nodes, a line for each event as in folded; "cut 1" and "heal 1" are the
 // beginning and the end of fault 1.
-func foldedUnder(t *testing.T, rule row.Following, servers int, cuts []Cut, text string) *Fold {
+func foldedUnder(t *testing.T, rule algorithm.Following, servers int, cuts []Cut, text string) *Fold {
 	t.Helper()
-	f := New(nodes.Config{N: 5}, &row.Leadership{Terms: rule == row.MajorityReached, Follow: rule})
+	f := New(nodes.Config{N: 5}, &algorithm.Leadership{Terms: rule == algorithm.MajorityReached, Follow: rule})
 	f.Cuts, f.Servers = cuts, servers
 	return f.told(t, text)
 }
 
 // foldedIn is foldedUnder of a scheme with a grace.
-func foldedIn(t *testing.T, grace time.Duration, rule row.Following, cuts []Cut, text string) *Fold {
+func foldedIn(t *testing.T, grace time.Duration, rule algorithm.Following, cuts []Cut, text string) *Fold {
 	t.Helper()
-	f := New(nodes.Config{N: 5}, &row.Leadership{Terms: true, Follow: rule})
+	f := New(nodes.Config{N: 5}, &algorithm.Leadership{Terms: true, Follow: rule})
 	f.Cuts, f.Grace = cuts, grace
 	return f.told(t, text)
 }
@@ -72,14 +72,14 @@ func (f *Fold) told(t *testing.T, text string) *Fold {
 	return f
 }
 
-// An election is over when enough nodes, by the rule of the row, follow a leader despite cuts and crashes;
-// all may agree later.
-func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
-	const all, most = row.AllReached, row.MajorityReached
+// An election is over when enough nodes, by the rule of the algorithm, follow a leader despite cuts and
+// crashes; all may agree later.
+func TestElectionsEndByTheRuleOfTheAlgorithm(t *testing.T) {
+	const all, most = algorithm.AllReached, algorithm.MajorityReached
 	const fourLeads = "0 begin\n0 0,1,2,3,4 in 4 %d\n"
 	for _, test := range []struct {
 		name    string
-		rule    row.Following
+		rule    algorithm.Following
 		servers int
 		cuts    []Cut
 		text    string
@@ -160,7 +160,7 @@ func TestWhoCouldHaveBeenElected(t *testing.T) {
 		{"in a cluster that lacks a link", "90 cut 1\n100 crash 4", oneLink, nodes.None, nodes.None},
 		{"while links are cut", "100 crash 4\n110 cut 1", sides(0, 1, 2), nodes.None, nodes.None},
 	} {
-		f := foldedUnder(t, row.MajorityReached, 0, []Cut{test.cut}, fmt.Sprintf(start, test.text))
+		f := foldedUnder(t, algorithm.MajorityReached, 0, []Cut{test.cut}, fmt.Sprintf(start, test.text))
 		if len(f.Elections) != 2 {
 			t.Errorf("%s: %+v", test.name, f.Elections)
 			continue
@@ -175,7 +175,7 @@ func TestWhoCouldHaveBeenElected(t *testing.T) {
 func TestALeaderThatWasReplacedIsNotLost(t *testing.T) {
 	const text = "0 begin\n0 0,1,2,3,4 in 4 1\n100 cut 1\n150 0,1,2,3 in 2 2\n%d crash 4\n300 stop"
 	for at, lost := range map[int]int{120: 1, 200: 0} {
-		f := foldedUnder(t, row.MajorityReached, 0, []Cut{sides(4)}, sorted(fmt.Sprintf(text, at)))
+		f := foldedUnder(t, algorithm.MajorityReached, 0, []Cut{sides(4)}, sorted(fmt.Sprintf(text, at)))
 		if len(f.Lost) != lost {
 			t.Errorf("a crash at %d ms: %d leaders are lost, not %d", at, len(f.Lost), lost)
 		}
@@ -195,7 +195,7 @@ func sorted(text string) string {
 }
 
 // naiveParties returns the leaders that enough nodes follow at a time, with the followers.
-func naiveParties(all []naive, rule row.Following, cut Cut) map[standing][]nodes.ID {
+func naiveParties(all []naive, rule algorithm.Following, cut Cut) map[standing][]nodes.ID {
 	parties := map[standing][]nodes.ID{}
 	for l, leader := range all {
 		id := nodes.ID(l)
@@ -208,7 +208,7 @@ func naiveParties(all []naive, rule row.Following, cut Cut) map[standing][]nodes
 			other := nodes.ID(o)
 			reached := x.up && !x.stopped && (cut == nil || o == l || !cut(id, other, 0) && !cut(other, id, 0))
 			alone = alone && (o == l || !x.leads(other))
-			switch in := rule == row.AllReached || x.term == leader.term; {
+			switch in := rule == algorithm.AllReached || x.term == leader.term; {
 			case !reached:
 			case x.says && in && (x.leader == id || x.leader == nodes.Somebody):
 				follow, vague = append(follow, other), vague || x.leader == nodes.Somebody
@@ -216,7 +216,8 @@ func naiveParties(all []naive, rule row.Following, cut Cut) map[standing][]nodes
 				missing = true
 			}
 		}
-		if (rule == row.AllReached && !missing || rule == row.MajorityReached && 2*len(follow) > len(all)) &&
+		if (rule == algorithm.AllReached && !missing || rule == algorithm.MajorityReached &&
+			2*len(follow) > len(all)) &&
 			(alone || !vague) {
 			parties[standing{id, leader.term}] = follow
 		}
@@ -228,7 +229,7 @@ func naiveParties(all []naive, rule row.Following, cut Cut) map[standing][]nodes
 // and ends at moments at which nothing else happens.
 type cutHistory struct {
 	n          int
-	rule       row.Following
+	rule       algorithm.Following
 	events     []history.Event
 	begun, end int64
 	some       []nodes.ID // that are cut off
@@ -236,7 +237,7 @@ type cutHistory struct {
 }
 
 func newCutHistory(r *rand.Rand) (h cutHistory, usable bool) {
-	h = cutHistory{n: 2 + r.IntN(4), rule: row.Following(r.IntN(2))}
+	h = cutHistory{n: 2 + r.IntN(4), rule: algorithm.Following(r.IntN(2))}
 	h.events, h.begun, h.end = anything(r, h.n)
 	for id := range nodes.ID(h.n) {
 		if r.IntN(2) == 0 {
@@ -251,7 +252,7 @@ func newCutHistory(r *rand.Rand) (h cutHistory, usable bool) {
 
 // folded folds the history.
 func (h *cutHistory) folded() *Fold {
-	f := New(nodes.Config{N: h.n}, &row.Leadership{Terms: true, Follow: h.rule})
+	f := New(nodes.Config{N: h.n}, &algorithm.Leadership{Terms: true, Follow: h.rule})
 	f.Cuts = []Cut{sides(h.some...)}
 	all := append(slices.Clone(h.events), history.Event{Kind: history.FaultBegan, At: h.from, Node: nodes.None,
 		Count: 1}, history.Event{Kind: history.FaultHealed, At: h.to, Node: nodes.None, Count: 1})

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/leading"
-	"turnstile/nodes/row"
 )
 
 // A Belief is a stretch of time in which a node believed in one leader, perhaps itself.
@@ -135,12 +135,12 @@ type node struct {
 }
 
 // New returns a fold of the history of a cluster whose electors have these promises.
-func New(c nodes.Config, promises *row.Leadership) *Fold {
+func New(c nodes.Config, promises *algorithm.Leadership) *Fold {
 	n, byTerm := c.N, promises.Terms
 	f := &Fold{rank: func(id nodes.ID) uint32 { return promises.RankOf(c, id) }, stack: n, byTerm: byTerm,
 		nodes: make([]node, n), voters: make(leading.Electorate, n), Begun: math.MaxInt64, End: math.MaxInt64}
 	f.votes = newTally(f, promises.Follow, &f.Elections)
-	f.unanimous = newTally(f, row.AllReached, &f.Agreements) // it ignores cuts: all nodes reach each other
+	f.unanimous = newTally(f, algorithm.AllReached, &f.Agreements) // it ignores cuts: all nodes reach each other
 	for i := range f.nodes {
 		f.nodes[i] = node{belief: -1, stretch: -1}
 		f.voters[i] = leading.Voter{Up: true, Belief: new(leading.Belief)}

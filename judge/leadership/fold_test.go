@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // folded folds a history of three nodes, a line for each event: a time in milliseconds, a node and what
 // happens to it, as in 10 0 elect 2 7 (node 0 believes in node 2 in term 7; - for nobody).
-func folded(t *testing.T, promises *row.Leadership, text string) *Fold {
+func folded(t *testing.T, promises *algorithm.Leadership, text string) *Fold {
 	t.Helper()
 	f := New(nodes.Config{N: 3}, promises)
 	kinds := map[string]history.Kind{"elect": history.Elected, "crash": history.Crashed, "kill": history.Killed,
@@ -49,7 +49,7 @@ func folded(t *testing.T, promises *row.Leadership, text string) *Fold {
 func ms(ns int64) string { return fmt.Sprintf("%dms", ns/1e6) }
 
 func TestAnElectionHasItsParts(t *testing.T) {
-	f := folded(t, &row.Leadership{}, `
+	f := folded(t, &algorithm.Leadership{}, `
 		0 - begin
 		5 0 campaign
 		5 1 elect 2
@@ -84,14 +84,14 @@ func TestTwoLeadersOfOneTermConflict(t *testing.T) {
 		"10 1 elect 1 4\n30 2 elect 1 4\n40 - stop": 1,
 		"10 2 crash\n20 1 elect 1 4\n40 - stop":     1, // node 2 led before it crashed
 	} {
-		if f := folded(t, &row.Leadership{Terms: true}, first+text); len(f.Conflicts) != want {
+		if f := folded(t, &algorithm.Leadership{Terms: true}, first+text); len(f.Conflicts) != want {
 			t.Errorf("%q: %v, want %d", text, f.Conflicts, want)
 		}
 	}
 }
 
 func TestWhoOnlyComesBackElectsNobody(t *testing.T) {
-	f := folded(t, &row.Leadership{}, `
+	f := folded(t, &algorithm.Leadership{}, `
 		0 - begin
 		0 2 elect 2
 		0 1 elect 2
@@ -107,7 +107,7 @@ func TestWhoOnlyComesBackElectsNobody(t *testing.T) {
 }
 
 func TestTermsThatGoBackwards(t *testing.T) {
-	f := folded(t, &row.Leadership{Terms: true}, "0 - begin\n1 0 elect 1 5\n2 0 crash\n3 0 restart\n"+
+	f := folded(t, &algorithm.Leadership{Terms: true}, "0 - begin\n1 0 elect 1 5\n2 0 crash\n3 0 restart\n"+
 		"4 0 elect 1 4")
 	if len(f.Backwards) != 1 || f.Backwards[0].Term != 4 {
 		t.Errorf("%+v", f.Backwards)
@@ -116,7 +116,7 @@ func TestTermsThatGoBackwards(t *testing.T) {
 
 // A stopped node does not keep the others from agreeing, unless it is the leader.
 func TestTheOthersAgree(t *testing.T) {
-	f := folded(t, &row.Leadership{}, `
+	f := folded(t, &algorithm.Leadership{}, `
 		0 - begin
 		1 0 pause
 		5 1 elect 2
@@ -137,7 +137,7 @@ func TestTheOthersAgree(t *testing.T) {
 
 // In a run that was not told to stop, the leader leads until the last event of any kind.
 func TestARunThatIsCutShort(t *testing.T) {
-	f := folded(t, &row.Leadership{}, `
+	f := folded(t, &algorithm.Leadership{}, `
 		0 - begin
 		5 0 elect 0
 		5 1 elect 0
@@ -168,7 +168,7 @@ func TestAskedAtATime(t *testing.T) {
 		{"the leader is down", elected + "40 crash 2\n100 stop", -1, nil, 0},
 		{"nobody said anything", "0 begin\n100 stop", -1, nil, 0},
 	} {
-		f := foldedUnder(t, row.MajorityReached, 0, nil, test.text)
+		f := foldedUnder(t, algorithm.MajorityReached, 0, nil, test.text)
 		last := f.AgreedAtEnd()
 		if (last != nil) != (test.agreed >= 0) || last != nil && last.Agreed != test.agreed*1e6 {
 			t.Errorf("%s: agreed at the end: %+v", test.name, last)
@@ -205,13 +205,13 @@ func TestChangesInCalmTimes(t *testing.T) {
 		{"after a crash", "200 crash 4\n250 0 in 0 2\n1000 stop", 0, 800 * time.Millisecond},
 		{"no time is calm", "80 cut 1\n150 heal 1\n200 stop", 0, 0},
 	} {
-		f := foldedIn(t, 100*time.Millisecond, row.MajorityReached, []Cut{sides(4)}, start+test.text)
+		f := foldedIn(t, 100*time.Millisecond, algorithm.MajorityReached, []Cut{sides(4)}, start+test.text)
 		changes, length := f.Steady()
 		if changes != test.changes || time.Duration(length) != test.steady {
 			t.Errorf("%s: %d changes in %v", test.name, changes, time.Duration(length))
 		}
 	}
-	f := foldedIn(t, 0, row.MajorityReached, nil, start+"300 0 in 0 2\n1000 stop")
+	f := foldedIn(t, 0, algorithm.MajorityReached, nil, start+"300 0 in 0 2\n1000 stop")
 	if changes, length := f.Steady(); changes > 0 || length > 0 {
 		t.Errorf("of a scheme without timeouts: %d changes in %v", changes, time.Duration(length))
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The entries of each node cover the run without gaps. They end where faults begin or are healed, and list
 // the nodes that the node could reach.
 func TestTheLedger(t *testing.T) {
-	f := folded(t, &row.Leadership{Terms: true}, `
+	f := folded(t, &algorithm.Leadership{Terms: true}, `
 		-5 0 elect 2 1
 		0 - begin
 		1 1 elect 2 1

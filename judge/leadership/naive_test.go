@@ -8,8 +8,8 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // A naive is the state of one node at a time, found from all events up to that time.
@@ -331,7 +331,7 @@ func TestAgainstNaive(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		n := 1 + r.IntN(4)
 		events, begun, end := anything(r, n)
-		f := New(nodes.Config{N: n}, &row.Leadership{Terms: true})
+		f := New(nodes.Config{N: n}, &algorithm.Leadership{Terms: true})
 		for _, e := range events {
 			f.Add(e)
 		}

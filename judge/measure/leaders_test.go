@@ -10,8 +10,8 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // beliefs is a history of nodes that declare, crash and come up again as they like, with faults. No two
@@ -108,7 +108,7 @@ func TestLeadersAroundFaultsAgainstNaiveMeasures(t *testing.T) {
 		n, faults := 1+r.IntN(3), randomFaults(r, end)
 		window := section.Window{From: 100, To: 301 + r.Int64N(800)}
 		h := beliefs(r, n, faults, window, end).history()
-		leaders := leadership.New(nodes.Config{N: n}, &row.Leadership{Terms: true})
+		leaders := leadership.New(nodes.Config{N: n}, &algorithm.Leadership{Terms: true})
 		h.Run(leaders)
 		m := NewLeaders(leaders)
 		m.Only = seed%2 == 0
@@ -149,7 +149,7 @@ func TestLeadersHaveTheirLatencies(t *testing.T) {
 	elect(205, 1, 1)
 	elect(225, 0, 1)
 	tp.add(1, 900, history.Crashed, 0, 0)
-	leaders := leadership.New(nodes.Config{N: 2}, &row.Leadership{})
+	leaders := leadership.New(nodes.Config{N: 2}, &algorithm.Leadership{})
 	tp.history().Run(leaders)
 	var m Measures
 	m.AddLeaders(leaders, false)

@@ -10,13 +10,13 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 )
 
 // An Extract holds the events in a window of a run. Times are in nanoseconds since the run's zero.
 type Extract struct {
-	Stack  *row.Stack // the stack of every node
+	Stack  *algorithm.Stack // the stack of every node
 	Window section.Window
 	End    int64 // when the run ended
 
@@ -78,7 +78,7 @@ type Fold struct {
 }
 
 // New returns a fold that makes the extract of a window of a history. All nodes have the instances of stack.
-func New(h history.Header, stack *row.Stack, window section.Window) *Fold {
+func New(h history.Header, stack *algorithm.Stack, window section.Window) *Fold {
 	config := stack.Instances()[0].Config
 	f := &Fold{Extract: Extract{Stack: stack, Window: window}, err: h.StampError}
 	f.sections = section.New(h.StampError, func(uint16) int { return config.Capacity() })

@@ -11,19 +11,19 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
-func stack(t *testing.T, algorithm string, n int) *row.Stack {
+func stack(t *testing.T, name string, n int) *algorithm.Stack {
 	t.Helper()
-	found, err := (catalog.Table{}).Find(algorithm)
+	found, err := (catalog.Table{}).Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := row.Assemble(row.Instance{Row: found, Config: nodes.Config{N: n}})
+	s, err := algorithm.Assemble(algorithm.Instance{Algorithm: found, Config: nodes.Config{N: n}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/leading"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // looksFor reports whether an exploration makes a check.
@@ -24,7 +24,7 @@ func (o *Options) looksFor(check string) bool {
 const mostPromised = passedOver/2 - 1
 
 // validateChecks returns what is wrong with Options.Checks.
-func (o *Options) validateChecks(stack *row.Stack) error {
+func (o *Options) validateChecks(stack *algorithm.Stack) error {
 	for _, name := range o.Checks {
 		if slices.Contains(replay.Checks(), name) {
 			continue
@@ -206,17 +206,17 @@ func (w *worker) undecided(state []uint32, findings int) uint8 {
 // checksOfLeaders are the checks of electors.
 var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement}
 
-// refused has, by kind of row, what an exploration refuses: checks that such rows cannot fail, and other
-// options. The formats take the name of the row and that of the check.
+// refused has, by kind of algorithm, what an exploration refuses: checks that such algorithms cannot fail,
+// and other options. The formats take the name of the algorithm and that of the check.
 var refused = map[nodes.Kind]struct {
 	checks    []string
 	saysCheck string
-	other     func(*Options, *row.Stack) bool
+	other     func(*Options, *algorithm.Stack) bool
 	saysOther string
 }{
 	nodes.MutualExclusion: {
 		checksOfLeaders, "%s elects no leaders: look for something else than %s",
-		func(o *Options, _ *row.Stack) bool { return o.Campaigns > 0 },
+		func(o *Options, _ *algorithm.Stack) bool { return o.Campaigns > 0 },
 		"%s elects no leaders, so nobody campaigns: give no number of campaigns"},
 	nodes.Election: {
 		slices.DeleteFunc(replay.Checks(), func(name string) bool {
@@ -224,12 +224,12 @@ var refused = map[nodes.Kind]struct {
 		}),
 		"%s elects leaders, and has no clients: look for " + strings.Join(checksOfLeaders, ", ") + " or " +
 			replay.CheckPanic + ", and not for %s",
-		func(_ *Options, stack *row.Stack) bool { return len(stack.Mutexes()) > 0 },
+		func(_ *Options, stack *algorithm.Stack) bool { return len(stack.Mutexes()) > 0 },
 		"%s elects leaders beside resources of clients: explore the two on their own"},
 }
 
 // validateElection returns what is wrong with the options about elections and timers.
-func (o *Options) validateElection(stack *row.Stack) error {
+func (o *Options) validateElection(stack *algorithm.Stack) error {
 	refused := refused[o.Spec.Kind]
 	switch {
 	case o.Timeouts > 0 && !timed(stack):
@@ -253,8 +253,8 @@ func (o *Options) validateElection(stack *row.Stack) error {
 
 // The check minority: an exploration cuts no links, so a node counts as one that reaches no majority if it
 // suspects half of the clients, and in this life has heard from too few to make a majority with it. Such a
-// node must not let its client in, except because of a message. With row.Minority.Keeps it may also let the
-// client in because of a request, since the request may find a token there.
+// node must not let its client in, except because of a message. With algorithm.Minority.Keeps it may also let
+// the client in because of a request, since the request may find a token there.
 
 // secludes reports whether the check minority is made.
 func (o *Options) secludes() bool {
@@ -279,7 +279,7 @@ func (ps *parts) secluded(next *part, s stimulus) bool {
 const fenceWords = 2
 
 // fenced returns the resources of a stack that demand fence numbers.
-func fenced(stack *row.Stack) (resources []int) {
+func fenced(stack *algorithm.Stack) (resources []int) {
 	for r, instance := range stack.Mutexes() {
 		if stack.Fenced(instance) {
 			resources = append(resources, r)

@@ -10,19 +10,20 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // Every violation of the checks of leaders is found, with a shortest schedule, which shows it when played.
 func TestWrongLeadersAreFound(t *testing.T) {
-	single, terms := row.Leadership{}, row.Leadership{Terms: true}
-	overlapping := row.Leadership{Overlap: func(nodes.Config) time.Duration { return 2 * time.Millisecond }}
+	single, terms := algorithm.Leadership{}, algorithm.Leadership{Terms: true}
+	overlapping := algorithm.Leadership{
+		Overlap: func(nodes.Config) time.Duration { return 2 * time.Millisecond }}
 	for name, test := range map[string]struct {
-		row   *row.Row
-		o     Options
-		want  string // the check
-		steps int
+		algorithm *algorithm.Algorithm
+		o         Options
+		want      string // the check
+		steps     int
 	}{
 		"two at once":     {votes(votesWell, single), Options{}, replay.CheckLeaders, 2},
 		"alone":           {votes(votesWell, single), Options{Campaigns: 1}, "", 0},
@@ -44,13 +45,13 @@ func TestWrongLeadersAreFound(t *testing.T) {
 		"one gives way too slowly": {votes(votesYields, overlapping), slow(3), replay.CheckLeaders, 5},
 	} {
 		o := test.o
-		o.Spec, o.Config.N, o.Entries = test.row, cmp.Or(o.Config.N, 2), max(1, o.Entries)
+		o.Spec, o.Config.N, o.Entries = test.algorithm, cmp.Or(o.Config.N, 2), max(1, o.Entries)
 		x := agree(t, o)
 		got, steps := "", 0
 		if v := x.Violation; v != nil {
 			got, steps = v.Check, len(v.Schedule.Steps)
 			if name != "never" {
-				replays(t, test.row, v)
+				replays(t, test.algorithm, v)
 			}
 		}
 		if got != test.want || steps != test.steps {
@@ -115,7 +116,7 @@ func (d *dispensing) Release(*nodes.Env)                          {}
 func (d *dispensing) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 func dispensers(kind int) Options {
-	spec := &row.Row{Spec: nodes.Spec{
+	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:      "dispenser",
 		Fenced:    true,
 		Effective: nodes.PerfectDetector,

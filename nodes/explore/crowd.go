@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // copies returns how many equal messages may be on one link; 0: any number.
-func (o *Options) copies(stack *row.Stack) int {
+func (o *Options) copies(stack *algorithm.Stack) int {
 	needed := (stack.Safe()|stack.Live())&nodes.NoLoss != 0
 	if o.Timing != nil || !timed(stack) || needed && o.Copies == 0 {
 		return 0
@@ -19,7 +19,7 @@ func (o *Options) copies(stack *row.Stack) int {
 }
 
 // timed reports whether any machine of a stack has timers.
-func timed(stack *row.Stack) bool {
+func timed(stack *algorithm.Stack) bool {
 	rt := nodes.NewRuntime(stack.Stack, nil, nil)
 	for id := range nodes.ID(stack.Total()) {
 		var p nodes.Process
@@ -34,7 +34,7 @@ func timed(stack *row.Stack) bool {
 }
 
 // validateCopies returns what is wrong with Options.Copies.
-func (o *Options) validateCopies(stack *row.Stack) error {
+func (o *Options) validateCopies(stack *algorithm.Stack) error {
 	const all = "so that any number of equal messages on a link is explored: give no number of copies"
 	switch {
 	case o.Copies == 0:

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // A caller asks a server until it has an answer.
@@ -44,7 +44,7 @@ func (*answerer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 func callers() Options {
-	spec := &row.Row{Spec: nodes.Spec{
+	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:      "caller",
 		Messages:  []nodes.MessageKind{{Zero: tyPing{}}, {Zero: tyPong{}}},
 		New:       func(nodes.Config) nodes.Machine { return &caller{} },

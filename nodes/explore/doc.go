@@ -11,18 +11,18 @@
 //   - panic: no machine panics;
 //   - deadlock: no state has a waiting client and only requests and faults left to happen;
 //   - starvation: from every state, each waiting client can still enter (known once the space is exhausted);
-//   - fairness, if Checks names it: no request is passed over more often than the row promises.
+//   - fairness, if Checks names it: no request is passed over more often than the algorithm promises.
 //
 // For an elector they are (nodes/replay/rules.go has the exact rules):
 //
-//   - leaders: without terms, no two nodes lead at once or, if the row allows an overlap, for longer than
-//     this overlap;
-//   - terms: no two nodes lead in one term, in any of their lives, and no node goes back to a lower term;
-//   - agreement: nodes that are up agree when no event is left, and from every state they still can agree.
+//   - leaders: without terms, no two nodes lead at once or, if the algorithm allows an overlap, for longer
+//     than this overlap;
+//	- terms: no two nodes lead in one term, in any of their lives, and no node goes back to a lower term;
+//	- agreement: nodes that are up agree when no event is left, and from every state they still can agree.
 //
-// A violation after a fault that breaks the row's assumptions is outside its model, and counted apart, unless
-// Demand is set. Nothing is explored behind a violation, even behind one outside the model. The result says
-// whether the space was exhausted or which bound ended the search; it does not depend on the number of
+// A violation after a fault that breaks the algorithm's assumptions is outside its model, and counted apart,
+// unless Demand is set. Nothing is explored behind a violation, even behind one outside the model. The result
+// says whether the space was exhausted or which bound ended the search; it does not depend on the number of
 // workers, unless memory is the bound.
 //
 // Without a [replay.Timing] a message may arrive, and a timer run out, at any moment. With one, time passes

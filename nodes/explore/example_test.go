@@ -11,11 +11,11 @@ import (
 
 // Two nodes that ask at the same time permit each other.
 func Example() {
-	row, err := mutex.Find("naive-broadcast")
+	algo, err := mutex.Find("naive-broadcast")
 	if err != nil {
 		panic(err)
 	}
-	x, err := explore.Run(explore.Options{Spec: row, Config: nodes.Config{N: 2}, Entries: 1})
+	x, err := explore.Run(explore.Options{Spec: algo, Config: nodes.Config{N: 2}, Entries: 1})
 	if err != nil {
 		panic(err)
 	}

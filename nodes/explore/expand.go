@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/leading"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -545,7 +545,7 @@ func (w *worker) progresses(m move) bool {
 }
 
 // validateSuspicions returns what is wrong with Options.Suspicions.
-func (o *Options) validateSuspicions(stack *row.Stack) error {
+func (o *Options) validateSuspicions(stack *algorithm.Stack) error {
 	if o.Suspicions == 0 {
 		return nil
 	}

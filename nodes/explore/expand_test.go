@@ -10,12 +10,12 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
-// fairSpaces are those in which the fairness of a row is explored.
-func fairSpaces(spec *row.Row) (all []Options) {
+// fairSpaces are those in which the fairness of an algorithm is explored.
+func fairSpaces(spec *algorithm.Algorithm) (all []Options) {
 	type size struct{ nodes, entries int }
 	usual := []size{{2, 2}, {2, 3}, {3, 1}, {3, 2}}
 	for _, size := range soak.Pick(usual, usual, append(usual, size{3, 3}, size{4, 1}, size{4, 2})) {
@@ -29,9 +29,9 @@ func fairSpaces(spec *row.Row) (all []Options) {
 	return all
 }
 
-// In every order of events, each row is as fair as it promises. Spaces of three nodes are explored up to a
-// bound, and to their end by make soak.
-func TestRowsAreFairInAnyOrder(t *testing.T) {
+// In every order of events, each algorithm is as fair as it promises. Spaces of three nodes are explored up
+// to a bound, and to their end by make soak.
+func TestAlgorithmsAreFairInAnyOrder(t *testing.T) {
 	for _, spec := range mutex.Table {
 		if spec.Exclusion().Bypass == nil {
 			continue
@@ -52,7 +52,8 @@ func TestRowsAreFairInAnyOrder(t *testing.T) {
 	}
 }
 
-// With three nodes, every fair row is found to break a promise that no request is ever passed over (fairest).
+// With three nodes, every fair algorithm is found to break a promise that no request is ever passed over
+// (fairest).
 func TestWhoIsPassedOverIsSeen(t *testing.T) {
 	for _, spec := range mutex.Table {
 		if spec.Exclusion().Bypass == nil {
@@ -90,7 +91,7 @@ func TestChecksFindWhatAPlainSearchFinds(t *testing.T) {
 		"naive-broadcast":  {replay.CheckStarvation},
 		"maekawa-textbook": {replay.CheckExclusion},
 	} {
-		for _, o := range columns(rowOf(t, name)) {
+		for _, o := range columns(algorithmOf(t, name)) {
 			o.Checks = checks
 			if o.Config.N > 2 || o.Crashes > 0 {
 				continue
@@ -106,7 +107,7 @@ func TestChecksFindWhatAPlainSearchFinds(t *testing.T) {
 
 // A deadlock that takes fewer steps does not hide what else is wrong.
 func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
-	naive := Options{Spec: rowOf(t, "naive-broadcast"), Config: nodes.Config{N: 2}, Entries: 1}
+	naive := Options{Spec: algorithmOf(t, "naive-broadcast"), Config: nodes.Config{N: 2}, Entries: 1}
 	for check, found := range map[string]bool{replay.CheckExclusion: true, replay.CheckDeadlock: false,
 		replay.CheckStarvation: false, replay.CheckPanic: false} {
 		naive.Checks = []string{check}
@@ -116,7 +117,7 @@ func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
 			t.Errorf("%s of naive-broadcast: %+v", check, x)
 		}
 	}
-	textbook := Options{Spec: rowOf(t, "maekawa-textbook"), Config: nodes.Config{N: 4}, Entries: 1,
+	textbook := Options{Spec: algorithmOf(t, "maekawa-textbook"), Config: nodes.Config{N: 4}, Entries: 1,
 		States: 500_000}
 	for check, want := range map[string]string{replay.CheckExclusion: "",
 		replay.CheckDeadlock: replay.CheckDeadlock} {
@@ -136,8 +137,8 @@ func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
 var ofClients = []string{replay.CheckExclusion, replay.CheckPanic, replay.CheckDeadlock,
 	replay.CheckStarvation, replay.CheckFairness}
 
-// fairest is a row that promises that nobody is ever passed over.
-func fairest(spec *row.Row) *row.Row {
+// fairest is an algorithm that promises that nobody is ever passed over.
+func fairest(spec *algorithm.Algorithm) *algorithm.Algorithm {
 	fairer, promised := *spec, *spec.Exclusion()
 	promised.Bypass = func(nodes.Config) int { return 0 }
 	fairer.Mutex = &promised
@@ -230,7 +231,7 @@ func (s *trusting) Trust(env *nodes.Env, _ nodes.ID) { s.suspects = false; s.ser
 
 // listeners returns options that explore two machines that listen to a failure detector.
 func listeners(machine func() nodes.Machine, safe, live nodes.Assumption) Options {
-	spec := &row.Row{Spec: nodes.Spec{
+	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "listener",
 		Safe:     safe,
 		Live:     live,
@@ -411,8 +412,8 @@ func (v *variable) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func fishers(wait time.Duration) *row.Row {
-	return &row.Row{Spec: nodes.Spec{
+func fishers(wait time.Duration) *algorithm.Algorithm {
+	return &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:      "fischer",
 		Safe:      nodes.Timing,
 		Messages:  []nodes.MessageKind{{Zero: fiRead{}}, {Zero: fiWrite{}}, {Zero: fiValue{}}},

@@ -8,19 +8,19 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
 // Options says what is explored: every order of deliveries, timers, choices, requests and releases,
 // and every placement of the allowed faults.
 type Options struct {
-	Spec    *row.Row
+	Spec    *algorithm.Algorithm
 	Config  nodes.Config
-	Beside  []row.Instance // further instances on every node, numbered from 1
-	Entries int            // requests of each client; for an elector, campaigns of each node
-	Take    workload.Take  // numbers of units that a request may take: all are tried
+	Beside  []algorithm.Instance // further instances on every node, numbered from 1
+	Entries int                  // requests of each client; for an elector, campaigns of each node
+	Take    workload.Take        // numbers of units that a request may take: all are tried
 
 	// Campaigns is how often nodes are told to campaign in all; zero: limited by Entries only.
 	Campaigns int
@@ -143,7 +143,7 @@ func (o *Options) Validate() error {
 
 // refuseDetectors returns an error if a failure detector is among the instances. The space would have no
 // end, and since timers always run, no state would be a deadlock.
-func refuseDetectors(s *row.Stack) error {
+func refuseDetectors(s *algorithm.Stack) error {
 	for _, in := range s.Instances() {
 		if in.Kind == nodes.Detection {
 			return fmt.Errorf("%s sends without end, so an exploration would not end, and find no deadlock: leave it "+
@@ -154,8 +154,8 @@ func refuseDetectors(s *row.Stack) error {
 }
 
 // stack returns the stack of every node.
-func (o *Options) stack() (*row.Stack, error) {
-	return row.Assemble(row.Instance{Row: o.Spec, Config: o.Config}, o.Beside...)
+func (o *Options) stack() (*algorithm.Stack, error) {
+	return algorithm.Assemble(algorithm.Instance{Algorithm: o.Spec, Config: o.Config}, o.Beside...)
 }
 
 // A Violation is a failed check, with a schedule that leads to it.
@@ -316,7 +316,7 @@ func (s *search) play(l *lead) (out *replay.Schedule, stage *replay.Stage, state
 		case replay.StepTimeout:
 			t := w.known[state[m.node]].timers[m.which]
 			step.Timer, step.Instance = t.Timer, t.Instance
-			if t.Instance == 0 { // a schedule names only the row of instance 0
+			if t.Instance == 0 { // a schedule names only the algorithm of instance 0
 				step.Named = out.Spec.TimerName(out.Config, step.Node, t.Timer.Kind)
 			}
 		case replay.StepRequest:

@@ -12,11 +12,11 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
-func rowOf(t testing.TB, name string) *row.Row {
+func algorithmOf(t testing.TB, name string) *algorithm.Algorithm {
 	t.Helper()
 	spec, err := mutex.Find(name)
 	if err != nil {
@@ -34,10 +34,10 @@ func explore(t testing.TB, o Options) *Result {
 	return x
 }
 
-// spaces has the sizes of the spaces of sound rows, in states. A change to an algorithm, to Node or to the
-// explorer shows in them. The columns are: 2 nodes with 2 entries each and no fault, one loss, one duplicate,
-// one crash with a restart; reordering; 3 nodes with 2 entries each; 3 nodes with one entry each and one
-// loss, one duplicate, one crash with a restart; reordering. A row or a size may be missing.
+// spaces has the sizes of the spaces of sound algorithms, in states. A change to an algorithm, to Node or to
+// the explorer shows in them. The columns are: 2 nodes with 2 entries each and no fault, one loss, one
+// duplicate, one crash with a restart; reordering; 3 nodes with 2 entries each; 3 nodes with one entry each
+// and one loss, one duplicate, one crash with a restart; reordering. An algorithm or a size may be missing.
 var spaces = map[string][10]uint64{
 	"central":               {164, 332, 1006, 2295, 182, 3206, 410, 1250, 3103, 200},
 	"central-inside":        {89, 142, 365, 804, 96, 1988, 226, 642, 1482, 130},
@@ -58,7 +58,7 @@ var spaces = map[string][10]uint64{
 // These sizes are below endless and, for two nodes, below endlessOfTwo; vast stands for an unknown size.
 const endless, endlessOfTwo, vast = 4_000_000, 100_000, endless + 1
 
-func columns(spec *row.Row) []Options {
+func columns(spec *algorithm.Algorithm) []Options {
 	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Copies: copiesOf(spec)}
 	three := two
 	three.Config.N, three.Entries = 3, 1
@@ -78,8 +78,8 @@ func columns(spec *row.Row) []Options {
 }
 
 // Spaces of three nodes are explored up to a bound, and to their end by make soak. So are spaces of two nodes
-// if the row has timers, since counters that rise with each timeout have no end.
-func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
+// if the algorithm has timers, since counters that rise with each timeout have no end.
+func TestSoundAlgorithmsAreCleanAndExhausted(t *testing.T) {
 	most := soak.Pick[uint64](2000, 20_000, endless)
 	for _, spec := range mutex.Table {
 		if spec.Flaw != nil || spec.Circulates {
@@ -115,7 +115,7 @@ func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 
 // The token of a ring counts its hops, so its states have no end.
 func TestRingIsBounded(t *testing.T) {
-	for i, o := range columns(rowOf(t, "token-ring")) {
+	for i, o := range columns(algorithmOf(t, "token-ring")) {
 		o.Depth = 40
 		x := explore(t, o)
 		if x.Violation != nil || x.Exhausted || x.Bound != "depth" || x.Depth != 40 || x.Entries == 0 {
@@ -126,7 +126,7 @@ func TestRingIsBounded(t *testing.T) {
 
 // The naive broadcast algorithm fails in six steps, and does not fail in fewer.
 func TestNaiveBroadcastFails(t *testing.T) {
-	spec := rowOf(t, "naive-broadcast")
+	spec := algorithmOf(t, "naive-broadcast")
 	x := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1})
 	v := x.Violation
 	if v == nil || v.Check != replay.CheckExclusion || v.OutsideModel != 0 || x.Bound != "violation" {
@@ -172,9 +172,10 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 // The result depends on nothing but the options.
 func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
 	for _, o := range []Options{
-		{Spec: rowOf(t, "lamport"), Config: nodes.Config{N: 3}, Entries: 1, Reordering: true, Demand: true},
-		{Spec: rowOf(t, "ricart-agrawala"), Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1, Restarts: true},
-		{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 4}, Entries: 1, States: 20_000},
+		{Spec: algorithmOf(t, "lamport"), Config: nodes.Config{N: 3}, Entries: 1, Reordering: true, Demand: true},
+		{Spec: algorithmOf(t, "ricart-agrawala"), Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1,
+			Restarts: true},
+		{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 4}, Entries: 1, States: 20_000},
 	} {
 		var first *Result
 		for _, o.Workers = range soak.Pick([]int{1, 3}, []int{1, 3, 8}, []int{1, 2, 3, 8, 16}) {
@@ -190,18 +191,18 @@ func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
 	}
 }
 
-// Assumptions that a row states are assumptions it needs: without them it fails, as its table says.
+// Assumptions that an algorithm states are assumptions it needs: without them it fails, as its table says.
 func TestFaultsOutsideTheModel(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
 		check string
 		need  nodes.Assumption
 	}{
-		{Options{Spec: rowOf(t, "lamport"), Reordering: true}, replay.CheckExclusion, nodes.FIFO},
-		{Options{Spec: rowOf(t, "ricart-agrawala"), Crashes: 1, Restarts: true}, "", nodes.NoAmnesia},
-		{Options{Spec: rowOf(t, "ricart-agrawala"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
-		{Options{Spec: rowOf(t, "suzuki-kasami"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
-		{Options{Spec: rowOf(t, "central"), Crashes: 1}, replay.CheckDeadlock, nodes.NoCrash},
+		{Options{Spec: algorithmOf(t, "lamport"), Reordering: true}, replay.CheckExclusion, nodes.FIFO},
+		{Options{Spec: algorithmOf(t, "ricart-agrawala"), Crashes: 1, Restarts: true}, "", nodes.NoAmnesia},
+		{Options{Spec: algorithmOf(t, "ricart-agrawala"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
+		{Options{Spec: algorithmOf(t, "suzuki-kasami"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
+		{Options{Spec: algorithmOf(t, "central"), Crashes: 1}, replay.CheckDeadlock, nodes.NoCrash},
 	} {
 		c.o.Config, c.o.Entries = nodes.Config{N: 2}, 1
 		x := explore(t, c.o)
@@ -227,8 +228,8 @@ func TestExploreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Options{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
-	central, bounded := rowOf(t, "central"), timing(ms, ms)
+	good := Options{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
+	central, bounded := algorithmOf(t, "central"), timing(ms, ms)
 	for want, change := range map[string]func(o *Options){
 		"takes at least one":       func(o *Options) { o.Config.N = 0 },
 		"takes up to 8":            func(o *Options) { o.Config.N = 9 },
@@ -237,17 +238,17 @@ func TestExploreRefuses(t *testing.T) {
 		"allow at least one crash": func(o *Options) { o.Restarts = true },
 		"a depth of -1":            func(o *Options) { o.Depth = -1 },
 		`"x" is not one of cyclic`: func(o *Options) { o.Config = o.Config.With("quorums", "x") },
-		"probe sends without end":  func(o *Options) { o.Beside = []row.Instance{probe} },
+		"probe sends without end":  func(o *Options) { o.Beside = []algorithm.Instance{probe} },
 		"so nobody campaigns":      func(o *Options) { o.Campaigns = 1 },
 		"elects no leaders: look":  func(o *Options) { o.Checks = []string{replay.CheckLeaders} },
 		"did you mean exclusion?":  func(o *Options) { o.Checks = []string{"exclusoin"} },
 		"maekawa does not promise": func(o *Options) { o.Checks = []string{replay.CheckFairness} },
 		"7 entries may pass over a request": func(o *Options) {
-			o.Spec, o.Checks, o.Config.N = rowOf(t, "ricart-agrawala"), ofClients, 8
+			o.Spec, o.Checks, o.Config.N = algorithmOf(t, "ricart-agrawala"), ofClients, 8
 		},
 		"2 resources: fairness can be checked": func(o *Options) {
-			o.Spec, o.Checks = rowOf(t, "central-inside"), ofClients
-			o.Beside = []row.Instance{{Row: o.Spec, Config: o.Config}}
+			o.Spec, o.Checks = algorithmOf(t, "central-inside"), ofClients
+			o.Beside = []algorithm.Instance{{Algorithm: o.Spec, Config: o.Config}}
 		},
 		"has no timers that could run out":   func(o *Options) { o.Spec, o.Timeouts = chang, 1 },
 		"elects leaders, and has no clients": func(o *Options) { o.Spec, o.Checks = chang, ofClients[:1] },
@@ -255,7 +256,7 @@ func TestExploreRefuses(t *testing.T) {
 			o.Spec, o.Checks = chang, []string{replay.CheckTerms}
 		},
 		"so two may lead at once: look for terms": func(o *Options) {
-			o.Spec, o.Checks = votes(votesWell, row.Leadership{Terms: true}), []string{replay.CheckLeaders}
+			o.Spec, o.Checks = votes(votesWell, algorithm.Leadership{Terms: true}), []string{replay.CheckLeaders}
 		},
 		"central has no timers, so that any":      func(o *Options) { o.Spec, o.Copies = central, 2 },
 		"central listens to no failure detector:": func(o *Options) { o.Spec, o.Suspicions = central, 1 },
@@ -274,9 +275,9 @@ func TestExploreRefuses(t *testing.T) {
 
 // A search ends at each of its bounds, and says at which.
 func TestSearchesEndAtTheirBounds(t *testing.T) {
-	good := Options{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
+	good := Options{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
 	short := good
-	short.Spec, short.States = rowOf(t, "naive-broadcast"), 24
+	short.Spec, short.States = algorithmOf(t, "naive-broadcast"), 24
 	if v := explore(t, short).Violation; v == nil || v.Shortest {
 		t.Errorf("a level that is not swept to its end: %+v", v)
 	}
@@ -350,8 +351,8 @@ const (
 	modeSave
 )
 
-func gamblers(mode int) *row.Row {
-	return &row.Row{Spec: nodes.Spec{
+func gamblers(mode int) *algorithm.Algorithm {
+	return &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "gambler",
 		Messages: []nodes.MessageKind{{Zero: gbSaved{}}},
 		New:      func(nodes.Config) nodes.Machine { return &gambler{mode: mode} },
@@ -402,7 +403,7 @@ func BenchmarkExplore(b *testing.B) {
 		b.Run(fmt.Sprintf("ricart-agrawala-n3-e%d/workers=%d", c.entries, c.workers), func(b *testing.B) {
 			states := uint64(0)
 			for b.Loop() {
-				states += explore(b, Options{Spec: rowOf(b, "ricart-agrawala"), Config: nodes.Config{N: 3},
+				states += explore(b, Options{Spec: algorithmOf(b, "ricart-agrawala"), Config: nodes.Config{N: 3},
 					Entries: c.entries, Workers: c.workers}).States
 			}
 			b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")

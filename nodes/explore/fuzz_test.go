@@ -11,9 +11,9 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // A toy reacts as a random table says for its state and its input. Its behaviour has no purpose, so it
@@ -174,7 +174,7 @@ func (y *heedfulToy) Trust(env *nodes.Env, peer nodes.ID)          { y.trust(env
 func (y *heedfulMindfulToy) Suspect(env *nodes.Env, peer nodes.ID) { y.suspect(env, peer) }
 
 // toys returns a random algorithm.
-func toys(r *rand.Rand) *row.Row {
+func toys(r *rand.Rand) *algorithm.Algorithm {
 	upTo := func(n int) uint8 { return uint8(max(0, r.IntN(n+8)-7)) } // often 0
 	mindful, heedful, servers := r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(4)/3
 	t := toy{seed: r.Uint64(), fenced: r.IntN(3) == 0, left: uint8(1 + r.IntN(3)), servers: servers}
@@ -182,7 +182,7 @@ func toys(r *rand.Rand) *row.Row {
 		grant: 2 + upTo(20), timer: upTo(12), save: upTo(12), choose: upTo(8), fail: upTo(2),
 		restless: r.IntN(2) == 0}
 	needs := func() nodes.Assumption { return nodes.Assumption(r.Uint32() & r.Uint32() & (1<<10 - 1)) }
-	spec := &row.Row{Spec: nodes.Spec{
+	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "toy",
 		Messages: []nodes.MessageKind{{Zero: tyPing{}}, {Zero: tyPong{}}},
 		Safe:     needs(), Effective: needs(), Live: needs(), Fenced: t.fenced,
@@ -286,7 +286,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 }
 
 // replays checks that the schedule of a violation shows it when played, and that no step can be dropped.
-func replays(t *testing.T, spec *row.Row, v *Violation) {
+func replays(t *testing.T, spec *algorithm.Algorithm, v *Violation) {
 	t.Helper()
 	read, err := replay.Parse(strings.NewReader(v.Schedule.String()), alone(spec))
 	if err != nil {
@@ -351,7 +351,7 @@ func staged(t *testing.T, o Options) {
 }
 
 // plainOf returns what is on the stage as a plain state.
-func plainOf(g *replay.Stage, schedule *replay.Schedule, stack *row.Stack) *plainState {
+func plainOf(g *replay.Stage, schedule *replay.Schedule, stack *algorithm.Stack) *plainState {
 	s := &plainState{forgot: g.Lab.Broken&nodes.NoAmnesia != 0, fence: g.Lab.Resources[0].Fence}
 	for id := range g.Nodes {
 		a := &g.Nodes[id]

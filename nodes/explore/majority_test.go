@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/replay"
 )
 
-// For a row that needs a majority, waiting is outside the model only while no majority is up: a client that
-// waits when a majority is up again must enter.
+// For an algorithm that needs a majority, waiting is outside the model only while no majority is up: a client
+// that waits when a majority is up again must enter.
 func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	o := shyOnes() // it stops for good when it suspects somebody
 	o.Spec.Live, o.Config.N, o.Entries, o.Crashes = nodes.Majority, 3, 1, 1
@@ -38,9 +38,10 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	}
 }
 
-// For a row that needs all servers, the crash of a server is outside the model, and that of a client is not.
+// For an algorithm that needs all servers, the crash of a server is outside the model, and that of a client
+// is not.
 func TestServersAreNeededWhileTheyAreDown(t *testing.T) {
-	spec := *rowOf(t, "central")
+	spec := *algorithmOf(t, "central")
 	spec.Safe, spec.Live = 0, nodes.ServersUp
 	x := agree(t, Options{Spec: &spec, Config: nodes.Config{N: 2}, Entries: 1, Crashes: 1,
 		Checks: []string{replay.CheckDeadlock}})

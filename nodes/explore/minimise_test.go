@@ -8,8 +8,8 @@ import (
 	"turnstile/internal/ddmin"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // longestDrop is how many steps minimise tries to drop at once.
@@ -64,8 +64,8 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-func alone(spec *row.Row) func(string) (*row.Row, error) {
-	return func(string) (*row.Row, error) { return spec, nil }
+func alone(spec *algorithm.Algorithm) func(string) (*algorithm.Algorithm, error) {
+	return func(string) (*algorithm.Algorithm, error) { return spec, nil }
 }
 
 // See replays in fuzz_test.go, which minimises the schedules of violations.

@@ -7,8 +7,8 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // A plain run is a plain search under way. It counts what a Result counts.
@@ -200,7 +200,7 @@ func (v *Violation) moves() (n int) {
 	return n
 }
 
-func stackOf(t *testing.T, o Options) *row.Stack {
+func stackOf(t *testing.T, o Options) *algorithm.Stack {
 	t.Helper()
 	s, err := o.stack()
 	if err != nil {
@@ -242,7 +242,7 @@ func (f *plainFinding) is(t *testing.T, v *Violation) {
 }
 
 // The explorer stores each part once and remembers reactions, but it sees the same as a plain search.
-func TestRowsAreExploredAsByAPlainSearch(t *testing.T) {
+func TestAlgorithmsAreExploredAsByAPlainSearch(t *testing.T) {
 	most := soak.Pick[uint64](100, 300, 1500) // since a plain search is slow
 	for _, spec := range mutex.Table {
 		t.Run(spec.Name, func(t *testing.T) {

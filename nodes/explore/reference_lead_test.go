@@ -142,22 +142,22 @@ func (p *plain) agree(s *plainState) bool {
 }
 
 // The explorer sees the same as a plain search in elections too, though it stores parts once and remembers
-// reactions. make soak compares all of these spaces of each row, and make test a third of them.
+// reactions. make soak compares all of these spaces of each algorithm, and make test a third of them.
 func TestElectionsAreExploredAsByAPlainSearch(t *testing.T) {
 	most, every := soak.Pick[uint64](60, 100, 2000), soak.Pick(6, 3, 1)
-	for at, row := range election.Table {
-		t.Run(row.Name, func(t *testing.T) {
+	for at, algo := range election.Table {
+		t.Run(algo.Name, func(t *testing.T) {
 			for i, flags := range []string{"", "losses", "duplicates", "crashes", "reordering", "amnesia", "three",
 				"demand crashes losses", "timing", "timing crashes", "timing demand losses",
 				"three timing crashes", "crashes whole", "three crashes"} {
 				if (i+at)%every > 0 {
 					continue
 				}
-				o := Options{Spec: row, Config: nodes.Config{N: 2}, Entries: 1, Copies: copiesOf(row)}
+				o := Options{Spec: algo, Config: nodes.Config{N: 2}, Entries: 1, Copies: copiesOf(algo)}
 				for flag := range strings.FieldsSeq(flags) {
 					o.allow(flag)
 				}
-				o.Config = row.Explicit(o.Config)
+				o.Config = algo.Explicit(o.Config)
 				for _, o.Depth = range []int{0, 12, 9, 6, 4, 3, 2} { // the deepest that fits
 					o.States = most
 					if explore(t, o).Bound != "states" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // newPlain returns a plain search.
@@ -23,9 +23,9 @@ func newPlain(t *testing.T, o *Options) *plain {
 	return p
 }
 
-// copiesOf returns how many equal messages there are to be on a link in the spaces of a row: one if it has
-// timers.
-func copiesOf(spec *row.Row) int {
+// copiesOf returns how many equal messages there are to be on a link in the spaces of an algorithm: one if it
+// has timers.
+func copiesOf(spec *algorithm.Algorithm) int {
 	if _, timed := spec.New(nodes.Config{N: 2}).(nodes.Timed); timed {
 		return 1
 	}
@@ -119,10 +119,11 @@ func (p *plain) ticks(s *plainState) bool {
 	return p.o.Timing != nil && len(limits) > 0 && slices.Min(limits) > s.now
 }
 
-// listenerColumns are further spaces of a row that listens to a failure detector: 2 nodes with 2 entries each
-// and one wrong suspicion; 3 nodes with one entry each and one crash, one wrong suspicion. Spaces with a
-// wrong suspicion are also explored with a resource that demands fence numbers, if the row hands them out.
-func listenerColumns(spec *row.Row) (all []Options) {
+// listenerColumns are further spaces of an algorithm that listens to a failure detector: 2 nodes with 2
+// entries each and one wrong suspicion; 3 nodes with one entry each and one crash, one wrong suspicion.
+// Spaces with a wrong suspicion are also explored with a resource that demands fence numbers, if the
+// algorithm hands them out.
+func listenerColumns(spec *algorithm.Algorithm) (all []Options) {
 	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Suspicions: 1,
 		Copies: copiesOf(spec)}
 	stack, err := two.stack()

@@ -4,15 +4,15 @@ import (
 	"slices"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // A plain search goes through the states that Explore goes through. It is what Explore is compared with,
 // and is there to be obviously right: it shares, remembers and fingerprints nothing.
 type plain struct {
 	o      *Options
-	stack  *row.Stack
+	stack  *algorithm.Stack
 	script []int // what Choose answers
 	at     int   // how many of these answers were given
 

@@ -2,13 +2,13 @@ package explore
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// Usual returns the explorations that a row should withstand in a small cluster: one without faults, and one
-// with a fault of each kind. If the algorithm has timers, there are two more, with a crash and with one and
-// two timeouts: these reach orders that the others would reach only after millions of states.
-func Usual(r *row.Row, c nodes.Config) []Options {
+// Usual returns the explorations that an algorithm should withstand in a small cluster: one without faults,
+// and one with a fault of each kind. If the algorithm has timers, there are two more, with a crash and with
+// one and two timeouts: these reach orders that the others would reach only after millions of states.
+func Usual(r *algorithm.Algorithm, c nodes.Config) []Options {
 	calm := Options{Spec: r, Config: c, Entries: 2}
 	if c.N > 2 {
 		calm.Entries = 1

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // vote is a trivial election: a node that campaigns leads, in the term after the last one that it knows, and
@@ -56,9 +56,9 @@ func (v *vote) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// votes is the row of a vote.
-func votes(mode voting, leads row.Leadership) *row.Row {
-	return &row.Row{
+// votes is the algorithm of a vote.
+func votes(mode voting, leads algorithm.Leadership) *algorithm.Algorithm {
+	return &algorithm.Algorithm{
 		Spec: nodes.Spec{
 			Name: "vote", Kind: nodes.Election,
 			Messages: []nodes.MessageKind{{Zero: vtLeads{}}},
@@ -70,11 +70,11 @@ func votes(mode voting, leads row.Leadership) *row.Row {
 
 // What nodes believe is judged step by step, and when nothing is left to happen.
 func TestReplaysOfElectionsAreJudged(t *testing.T) {
-	single, terms := row.Leadership{}, row.Leadership{Terms: true}
+	single, terms := algorithm.Leadership{}, algorithm.Leadership{Terms: true}
 	for _, test := range []struct {
-		row   *row.Row
-		steps string
-		want  string // the check and what it says
+		algorithm *algorithm.Algorithm
+		steps     string
+		want      string // the check and what it says
 	}{
 		{votes(votesWell, single), "campaign 0; leads 0; rest; believes 1 0; believes 0 0", ""},
 		{votes(votesWell, single), "", ""},
@@ -94,7 +94,7 @@ func TestReplaysOfElectionsAreJudged(t *testing.T) {
 		{votes(votesLoudly, terms), "campaign 0; crash 0", ""}, // node 1 takes no part
 	} {
 		text := "turnstile schedule 1\nalgorithm vote\nn 2\n" + test.steps
-		s, err := replay.Parse(strings.NewReader(text), alone(test.row))
+		s, err := replay.Parse(strings.NewReader(text), alone(test.algorithm))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestRestsThatMayEnd(t *testing.T) {
 	for steps, mode := range map[string]voting{"n 3; campaign 0; rest": votesForEver,
 		"n 2; campaign 0; rest": votesByChance} {
 		s, err := replay.Parse(strings.NewReader("turnstile schedule 1\nalgorithm vote\n"+steps),
-			alone(votes(mode, row.Leadership{Terms: true})))
+			alone(votes(mode, algorithm.Leadership{Terms: true})))
 		if err != nil {
 			t.Fatal(err)
 		}

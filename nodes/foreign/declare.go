@@ -10,7 +10,7 @@ import (
 	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A Declaration of a program says which of its messages carry the token or a permit, and what it promises.
@@ -275,10 +275,10 @@ func words(of nodes.Assumption) string {
 }
 
 // leadership returns the promises about leaders.
-func (d *Declaration) leadership() *row.Leadership {
-	l := &row.Leadership{Terms: d.Terms}
+func (d *Declaration) leadership() *algorithm.Leadership {
+	l := &algorithm.Leadership{Terms: d.Terms}
 	if d.Highest {
-		l.Wins = row.HighestWins
+		l.Wins = algorithm.HighestWins
 	}
 	if d.Overlap > 0 {
 		l.Overlap = func(nodes.Config) time.Duration { return d.Overlap }

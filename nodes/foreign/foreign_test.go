@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A stage is a node of three whose program is the test.
@@ -17,13 +17,13 @@ type stage struct {
 }
 
 func newStage(t *testing.T, kinds, promises string) *stage {
-	r, err := Row(nodes.Config{N: 3}.With(CommandOption, "x").With(KindsOption, kinds).
+	r, err := Algorithm(nodes.Config{N: 3}.With(CommandOption, "x").With(KindsOption, kinds).
 		With(PromisesOption, promises))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := nodes.Config{N: 3}.With(CommandOption, "x")
-	stack, err := row.Assemble(row.Instance{Row: r, Config: c})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: r, Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}

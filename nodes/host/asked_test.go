@@ -13,9 +13,9 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -29,7 +29,7 @@ type theBooks struct {
 }
 
 // keep plays a resource process that keeps the resources of a stack.
-func keep(t *testing.T, stack *row.Stack, entries uint64) *theBooks {
+func keep(t *testing.T, stack *algorithm.Stack, entries uint64) *theBooks {
 	t.Helper()
 	s, err := broker.Start(broker.Config{Token: "other secret"})
 	if err != nil {
@@ -55,7 +55,8 @@ func keep(t *testing.T, stack *row.Stack, entries uint64) *theBooks {
 }
 
 // asking starts hosts of a stack that ask a resource process.
-func asking(t *testing.T, stack *row.Stack, entries uint64, change func(*host.Config)) (*stage, *theBooks) {
+func asking(t *testing.T, stack *algorithm.Stack, entries uint64, change func(*host.Config)) (*stage,
+	*theBooks) {
 	t.Helper()
 	k := keep(t, stack, entries)
 	return beginStack(t, stack, func(c *host.Config) {
@@ -81,9 +82,9 @@ func (k *theBooks) silence(t *testing.T) {
 	}
 }
 
-func rowStack(t *testing.T, algorithm string, n int) *row.Stack {
+func stackNamed(t *testing.T, name string, n int) *algorithm.Stack {
 	t.Helper()
-	spec, err := mutex.Find(algorithm)
+	spec, err := mutex.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func rowStack(t *testing.T, algorithm string, n int) *row.Stack {
 func TestNodesAskTheResourceProcess(t *testing.T) {
 	const entries = 60
 	for algorithm, n := range map[string]int{"ricart-agrawala": 4, "central": 3, "token-ring": 1} {
-		s, k := asking(t, rowStack(t, algorithm, n), entries, nil)
+		s, k := asking(t, stackNamed(t, algorithm, n), entries, nil)
 		s.order(host.Order{Do: host.Issue, Begin: 1})
 		s.awaitRest(entries)
 		s.answers(1)
@@ -190,7 +191,7 @@ func TestTheRegisterHearsOfRevocationsFirst(t *testing.T) {
 // A node that loses its connection to the process repeats its open questions. Each is answered once.
 func TestQuestionsOutliveTheirConnection(t *testing.T) {
 	const entries = 300
-	s, k := asking(t, rowStack(t, "ricart-agrawala", 3), entries, nil)
+	s, k := asking(t, stackNamed(t, "ricart-agrawala", 3), entries, nil)
 	s.order(host.Order{Do: host.Issue, Begin: 1})
 	cuts := 0
 	w, err := history.Watch(s.log(0))
@@ -229,7 +230,7 @@ func TestOpenQuestions(t *testing.T) {
 		{"end", func(s *stage) { s.order(host.Order{Do: host.End, End: 1}) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, k := asking(t, rowStack(t, "token-ring", 1), 0, nil)
+			s, k := asking(t, stackNamed(t, "token-ring", 1), 0, nil)
 			k.silence(t)
 			s.order(host.Order{Do: host.Issue, Begin: 1})
 			w, err := history.Watch(s.log(0))
@@ -253,7 +254,7 @@ func TestNodesThatTheResourceRefuses(t *testing.T) {
 		"takes this node for dead": func(k *theBooks) error { return k.TakeOut(0, 0) },
 		"does not know this run":   func(k *theBooks) error { return k.asked.Drain() },
 	} {
-		s, k := asking(t, rowStack(t, "token-ring", 1), 0, func(c *host.Config) {
+		s, k := asking(t, stackNamed(t, "token-ring", 1), 0, func(c *host.Config) {
 			c.Workload.Hold = chance.Constant(time.Millisecond)
 		})
 		s.order(host.Order{Do: host.Issue, Begin: 1})

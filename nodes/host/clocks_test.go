@@ -13,9 +13,9 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 )
 
 // The clock of a second host is 20 ms ahead, less than a run lasts, and runs too fast by 300 ppm.
@@ -84,7 +84,8 @@ func (w *twoHosts) measure() {
 }
 
 // run has the nodes of a stack enter on the two hosts, and returns their history and the sections in it.
-func (w *twoHosts) run(stack *row.Stack, entries uint64, hold time.Duration) (*history.History, *section.Fold,
+func (w *twoHosts) run(stack *algorithm.Stack, entries uint64, hold time.Duration) (*history.History,
+	*section.Fold,
 	check.Verdict) {
 	w.t.Helper()
 	go w.measure()

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 )
 
 // A shouter sends messages that are too large for the broker.
@@ -22,7 +22,7 @@ func (*shouter) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 // A node that cannot go on ends at once, though nothing comes that would wake it up.
 func TestHostEndsWithAnError(t *testing.T) {
-	s := beginStack(t, stackOf(t, &row.Row{Spec: nodes.Spec{
+	s := beginStack(t, stackOf(t, &algorithm.Algorithm{Spec: nodes.Spec{
 		Messages: []nodes.MessageKind{{Zero: shouterMessage{}}},
 		New:      func(nodes.Config) nodes.Machine { return &shouter{} },
 	}}, 2), nil)

@@ -12,9 +12,9 @@ import (
 	"turnstile/internal/broker"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -26,7 +26,7 @@ func Example() {
 	defer broker.Shutdown()
 
 	spec := try(mutex.Find("ricart-agrawala"))
-	stack := try(row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: 2}}))
+	stack := try(algorithm.Assemble(algorithm.Instance{Algorithm: spec, Config: nodes.Config{N: 2}}))
 	anchor := host.DropAnchor()
 	c := host.Config{Run: "example", URL: broker.ClientURL(), Token: "secret", Zero: anchor.Now(),
 		Entries: 10, Resource: filepath.Join(dir, "resource"),

@@ -7,9 +7,9 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -48,7 +48,7 @@ func (h *hearer) Release(env *nodes.Env) {
 
 func (h *hearer) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-func hearers() *row.Row {
+func hearers() *algorithm.Algorithm {
 	return toy("hearer", func() nodes.Machine { return &hearer{} })
 }
 
@@ -85,7 +85,7 @@ func heard(t *testing.T, h *history.History, entries int, least time.Duration) {
 }
 
 func TestWhatClientsHear(t *testing.T) {
-	tr := trial{instances: []row.Instance{instance(hearers(), 1)}, entries: 10,
+	tr := trial{instances: []algorithm.Instance{instance(hearers(), 1)}, entries: 10,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(20 * time.Millisecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) { heard(t, h, 10, time.Millisecond/2) })
 	tr.explored(t)

@@ -18,9 +18,9 @@ import (
 	"turnstile/internal/broker"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -48,10 +48,10 @@ func begin(t *testing.T, algorithm string, n int, change func(*host.Config)) *st
 	return beginStack(t, stackOf(t, spec, n), change)
 }
 
-// stackOf returns the stack of one row.
-func stackOf(t *testing.T, spec *row.Row, n int) *row.Stack {
+// stackOf returns the stack of one algorithm.
+func stackOf(t *testing.T, spec *algorithm.Algorithm, n int) *algorithm.Stack {
 	t.Helper()
-	stack, err := row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: n}})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: spec, Config: nodes.Config{N: n}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func stackOf(t *testing.T, spec *row.Row, n int) *row.Stack {
 }
 
 // beginStack starts hosts of a stack, and a broker.
-func beginStack(t *testing.T, stack *row.Stack, change func(*host.Config)) *stage {
+func beginStack(t *testing.T, stack *algorithm.Stack, change func(*host.Config)) *stage {
 	t.Helper()
 	broker, err := broker.Start(broker.Config{Token: "secret"})
 	if err != nil {

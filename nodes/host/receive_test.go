@@ -6,8 +6,8 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -29,7 +29,7 @@ func TestApplicationsReceive(t *testing.T) {
 	for way, period := range map[workload.Receiver]time.Duration{workload.Interrupt: 0, workload.Handler: 0,
 		workload.Poll: 5 * time.Millisecond} {
 		t.Run(string(way), func(t *testing.T) {
-			tr := trial{instances: []row.Instance{instance(rowOf(t, "bakery"), 3)}, entries: 24,
+			tr := trial{instances: []algorithm.Instance{instance(algorithmOf(t, "bakery"), 3)}, entries: 24,
 				workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(6 * time.Millisecond),
 					Hold:    chance.Constant(4 * time.Millisecond),
 					Receive: workload.Receive{By: way, Period: period}}}

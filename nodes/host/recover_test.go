@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -26,9 +26,9 @@ func firstLog(dir string) string { return filepath.Join(dir, "first.log") }
 func savedIn(dir string) string  { return filepath.Join(dir, "saved") }
 
 // twoKeepers are two instances that save, on one node.
-func twoKeepers(t *testing.T) *row.Stack {
+func twoKeepers(t *testing.T) *algorithm.Stack {
 	t.Helper()
-	stack, err := row.Assemble(kept(1, 1), kept(2, 1))
+	stack, err := algorithm.Assemble(kept(1, 1), kept(2, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +168,8 @@ func (*rash) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 // A client that was not let in, since its node could not save, does not leave either: the register would be
 // wrong for the others.
 func TestNodesThatCannotSaveLeaveTheRegister(t *testing.T) {
-	row := toy("rash", func() nodes.Machine { return &rash{} }, rashSaved{})
-	s := beginStack(t, stackOf(t, row, 1), func(c *host.Config) { c.Saved = "" })
+	algo := toy("rash", func() nodes.Machine { return &rash{} }, rashSaved{})
+	s := beginStack(t, stackOf(t, algo, 1), func(c *host.Config) { c.Saved = "" })
 	s.order(host.Order{Do: host.Issue, Begin: 1})
 	if err := s.wait(s.ends[0]); err == nil {
 		t.Error("the host ends without an error")

@@ -12,18 +12,18 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 // A trial is a stack to be run by all three hosts: package host, the simulator and the explorer.
 type trial struct {
-	instances []row.Instance
+	instances []algorithm.Instance
 	workload  workload.Workload
 	shaper    func() nodes.Shaper // nil: it has none
 	entries   uint64              // entries of all clients together, simulated or real
@@ -31,9 +31,9 @@ type trial struct {
 }
 
 // stack returns what the nodes of the trial are made of.
-func (tr trial) stack(t *testing.T) *row.Stack {
+func (tr trial) stack(t *testing.T) *algorithm.Stack {
 	t.Helper()
-	stack, err := row.Assemble(tr.instances[0], tr.instances[1:]...)
+	stack, err := algorithm.Assemble(tr.instances[0], tr.instances[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,9 @@ func (tr trial) real(t *testing.T) *history.History {
 // explored explores every order of events, and fails if it finds a violation.
 func (tr trial) explored(t *testing.T, change ...func(*explore.Options)) *explore.Result {
 	t.Helper()
-	o := explore.Options{Spec: tr.instances[0].Row, Config: tr.instances[0].Config, Beside: tr.instances[1:],
-		Take: tr.workload.Take, Entries: max(1, tr.each), States: 300_000}
+	o := explore.Options{Spec: tr.instances[0].Algorithm, Config: tr.instances[0].Config,
+		Beside: tr.instances[1:],
+		Take:   tr.workload.Take, Entries: max(1, tr.each), States: 300_000}
 	for _, c := range change {
 		c(&o)
 	}
@@ -114,11 +115,11 @@ func seen(h *history.History, kind history.Kind) map[string]int {
 	return all
 }
 
-func instance(spec *row.Row, n int) row.Instance {
-	return row.Instance{Row: spec, Config: nodes.Config{N: n}}
+func instance(spec *algorithm.Algorithm, n int) algorithm.Instance {
+	return algorithm.Instance{Algorithm: spec, Config: nodes.Config{N: n}}
 }
 
-func rowOf(t *testing.T, name string) *row.Row {
+func algorithmOf(t *testing.T, name string) *algorithm.Algorithm {
 	t.Helper()
 	spec, err := mutex.Find(name)
 	if err != nil {
@@ -128,14 +129,15 @@ func rowOf(t *testing.T, name string) *row.Row {
 }
 
 // kept is a keeper with a unit for each of n nodes.
-func kept(mark uint64, n int) row.Instance {
-	return row.Instance{Row: keepers(mark), Config: nodes.Config{N: n, Units: n}}
+func kept(mark uint64, n int) algorithm.Instance {
+	return algorithm.Instance{Algorithm: keepers(mark), Config: nodes.Config{N: n, Units: n}}
 }
 
 // Two mutexes, an elector and a detector live on one node, and do not disturb each other: each has its
 // clients, its messages, its timers and its counters.
 func TestFourInstancesOnOneNode(t *testing.T) {
-	tr := trial{instances: []row.Instance{instance(rowOf(t, "ricart"), 2), instance(rowOf(t, "ricart"), 2),
+	tr := trial{instances: []algorithm.Instance{instance(algorithmOf(t, "ricart"), 2),
+		instance(algorithmOf(t, "ricart"), 2),
 		instance(elders(), 2), instance(watchers(time.Minute), 2)}, entries: 80,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(100 * time.Microsecond)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
@@ -175,15 +177,16 @@ func TestFourInstancesOnOneNode(t *testing.T) {
 		}
 	})
 	t.Run("explored", func(t *testing.T) {
-		tr.instances[0], tr.instances[1] = instance(rowOf(t, "central"), 2), instance(rowOf(t, "central"), 2)
+		tr.instances[0], tr.instances[1] = instance(algorithmOf(t, "central"),
+			2), instance(algorithmOf(t, "central"), 2)
 		tr.explored(t)
 	})
 }
 
 // A violation in one instance is found, and its schedule names this instance.
 func TestExplorerTellsOfTheInstance(t *testing.T) {
-	x, err := explore.Run(explore.Options{Spec: rowOf(t, "ricart"), Config: nodes.Config{N: 2}, Entries: 1,
-		Beside: []row.Instance{instance(rowOf(t, "naive"), 2)}})
+	x, err := explore.Run(explore.Options{Spec: algorithmOf(t, "ricart"), Config: nodes.Config{N: 2}, Entries: 1,
+		Beside: []algorithm.Instance{instance(algorithmOf(t, "naive"), 2)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +200,7 @@ func TestExplorerTellsOfTheInstance(t *testing.T) {
 
 // Each instance recovers its own save, and continues with the fence numbers that follow.
 func TestInstancesRecoverWhatTheySaved(t *testing.T) {
-	tr := trial{instances: []row.Instance{kept(1, 1), kept(2, 1)}, each: 2,
+	tr := trial{instances: []algorithm.Instance{kept(1, 1), kept(2, 1)}, each: 2,
 		workload: workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond)}, entries: 40}
 	amnesia := []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{0}}},
 		Schedule: chaos.Schedule{At: 5500 * time.Microsecond, For: time.Millisecond}}}
@@ -237,7 +240,7 @@ func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 func TestUnitsAreShared(t *testing.T) {
 	library := instance(libraries(), 4)
 	library.Config.Units = shelves
-	tr := trial{instances: []row.Instance{library}, entries: 200,
+	tr := trial{instances: []algorithm.Instance{library}, entries: 200,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond),
 			Take: workload.Take{Whole: 0.3}}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
@@ -280,7 +283,7 @@ func TestUnitsAreShared(t *testing.T) {
 
 // A lease that runs out ends a critical section without a release, and the client asks again.
 func TestRevokedClientsLeave(t *testing.T) {
-	tr := trial{instances: []row.Instance{instance(tenants(), 1)}, entries: 10,
+	tr := trial{instances: []algorithm.Instance{instance(tenants(), 1)}, entries: 10,
 		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Second)}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		const client = "instance 0 node 0"
@@ -299,7 +302,7 @@ func TestRevokedClientsLeave(t *testing.T) {
 
 // A suspicion reaches the elector, which elects another leader. So does the end of a suspicion.
 func TestSuspicionsReachTheElector(t *testing.T) {
-	tr := trial{instances: []row.Instance{kept(1, 2), instance(elders(), 2),
+	tr := trial{instances: []algorithm.Instance{kept(1, 2), instance(elders(), 2),
 		instance(watchers(20*time.Millisecond), 2)},
 		shaper: func() nodes.Shaper { return &deaf{} }, entries: 20,
 		workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(10 * time.Millisecond)}}
@@ -316,14 +319,14 @@ func TestSuspicionsReachTheElector(t *testing.T) {
 	})
 	t.Run("explored", func(t *testing.T) {
 		// Timers run out at any moment, so that suspicions come in all orders, some false.
-		tr.instances[0] = instance(rowOf(t, "central"), 2)
+		tr.instances[0] = instance(algorithmOf(t, "central"), 2)
 		tr.explored(t, func(o *explore.Options) { o.Crashes, o.Restarts = 1, true })
 	})
 }
 
 // In an anonymous network nodes know ports, but not their ID.
 func TestStrangersKnowPortsAlone(t *testing.T) {
-	tr := trial{instances: []row.Instance{instance(strangers(), 3)}, entries: 12,
+	tr := trial{instances: []algorithm.Instance{instance(strangers(), 3)}, entries: 12,
 		workload: workload.Workload{Load: workload.One}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		if entered := seen(h, history.Entered); entered["instance 0 node 0"] != 12 {
@@ -343,8 +346,9 @@ func TestStrangersKnowPortsAlone(t *testing.T) {
 // in simulated and real runs. Under an open load it may ask for several at once.
 func TestRequestsNameOneOfSeveralResources(t *testing.T) {
 	for load, several := range map[workload.Load]bool{workload.Saturated: false, workload.Open: true} {
-		tr := trial{instances: []row.Instance{instance(rowOf(t, "ricart"), 3), instance(rowOf(t, "ricart"), 3),
-			instance(rowOf(t, "ricart"), 3)}, entries: 240,
+		tr := trial{instances: []algorithm.Instance{instance(algorithmOf(t, "ricart"), 3),
+			instance(algorithmOf(t, "ricart"), 3),
+			instance(algorithmOf(t, "ricart"), 3)}, entries: 240,
 			workload: workload.Workload{Load: load, Rate: 2000, Zipf: 1,
 				Hold: chance.Constant(300 * time.Microsecond)}}
 		tr.everywhere(t, func(t *testing.T, h *history.History) {

@@ -35,14 +35,14 @@ func TestNodesSpeakTLS(t *testing.T) {
 	s.awaitRest(entries)
 	judge(t, s.end(), entries)
 
-	row, err := mutex.Find("ricart-agrawala")
+	algo, err := mutex.Find("ricart-agrawala")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for pin, says := range map[string]string{"": "failed to verify certificate", "x": certs.ErrPin.Error()} {
 		stranger := config
 		stranger.Pin, stranger.Log = pin, filepath.Join(t.TempDir(), "log")
-		err := host.Run(stranger, stackOf(t, row, n).Stack, strings.NewReader(""), noteWriter{})
+		err := host.Run(stranger, stackOf(t, algo, n).Stack, strings.NewReader(""), noteWriter{})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("a node that knows the pin %q comes up: %v", pin, err)
 		}

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // The machines here are toys. Each uses one or two of the effects and handlers of package nodes, so that
 // tests can check them in every host.
 
-func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *row.Row {
-	spec := &row.Row{Spec: nodes.Spec{
+func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *algorithm.Algorithm {
+	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name: name,
 		New:  func(nodes.Config) nodes.Machine { return new() },
 		Live: nodes.NoLoss | nodes.NoCrash,
@@ -23,8 +23,8 @@ func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *row.
 	return spec
 }
 
-// shared says that a row serves any number of units.
-func shared(s *row.Row) *row.Row {
+// shared says that an algorithm serves any number of units.
+func shared(s *algorithm.Algorithm) *algorithm.Algorithm {
 	s.Units = nodes.Units{Most: nodes.AnyUnits, Take: nodes.AnyUnits}
 	return s
 }
@@ -67,7 +67,7 @@ func (w *watcher) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-func watchers(patience time.Duration) *row.Row {
+func watchers(patience time.Duration) *algorithm.Algorithm {
 	s := toy("watcher", func() nodes.Machine { return &watcher{patience: patience} }, watcherAlive{})
 	s.Messages[0].Heartbeat, s.Messages[0].Net = true, 1
 	return s
@@ -104,7 +104,7 @@ func (e *elder) Campaign(env *nodes.Env) {
 	}
 }
 
-func elders() *row.Row { return toy("elder", func() nodes.Machine { return &elder{} }) }
+func elders() *algorithm.Algorithm { return toy("elder", func() nodes.Machine { return &elder{} }) }
 
 // A keeper is a mutex with a unit for everybody. It saves how often it was entered, and recovers this number.
 type keeper struct{ Entries, Mark uint64 }
@@ -130,7 +130,7 @@ func (k *keeper) Recover(_ *nodes.Env, saved nodes.Message) {
 	*k = keeper(saved.(keeperSaved))
 }
 
-func keepers(mark uint64) *row.Row {
+func keepers(mark uint64) *algorithm.Algorithm {
 	return shared(toy("keeper", func() nodes.Machine { return &keeper{Mark: mark} }, keeperSaved{}))
 }
 
@@ -174,7 +174,7 @@ func (l *librarian) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 // shelves are the units of the library.
 const shelves = 3
 
-func libraries() *row.Row {
+func libraries() *algorithm.Algorithm {
 	s := shared(toy("library", func() nodes.Machine { return &library{} },
 		libraryRequest{}, libraryGrant{}, libraryReturn{}))
 	s.Servers = func(nodes.Config) int { return 1 }
@@ -199,7 +199,7 @@ func (t *tenant) Release(env *nodes.Env) {
 func (t *tenant) Timeout(env *nodes.Env, _ nodes.Timer)       { t.lease = false; env.Revoke() }
 func (t *tenant) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-func tenants() *row.Row { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
+func tenants() *algorithm.Algorithm { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
 
 // A stranger does not know its ID: it sends by the port to its successor, and receives by the port to its
 // predecessor. Its client enters when its request has gone round. This excludes nobody, so only one client
@@ -233,7 +233,7 @@ func (s *stranger) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	env.Grant()
 }
 
-func strangers() *row.Row {
+func strangers() *algorithm.Algorithm {
 	s := toy("stranger", func() nodes.Machine { return &stranger{} }, strangerAsk{})
 	s.Ports = func(c nodes.Config, id nodes.ID) []nodes.ID {
 		n := nodes.ID(c.N)

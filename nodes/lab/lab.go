@@ -5,8 +5,8 @@ package lab
 
 import (
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -58,7 +58,7 @@ type tally struct{ sent, publishes, delivered uint64 }
 
 // New returns the lab of a cluster of stack whose clients do work inside. It passes its events to record,
 // which sets their times.
-func New(stack *row.Stack, work workload.Work, record func(history.Event)) Lab {
+func New(stack *algorithm.Stack, work workload.Work, record func(history.Event)) Lab {
 	total, instances := stack.Total(), len(stack.Instances())
 	l := Lab{record: record, work: work, total: total, n: stack.N(), kinds: stack.Codec().Kinds(),
 		resource: make([]int32, instances)}

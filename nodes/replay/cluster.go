@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/leading"
-	"turnstile/nodes/row"
 )
 
 // A cluster is the nodes on a stage, and the messages between them.
 type cluster struct {
-	stack    *row.Stack
+	stack    *algorithm.Stack
 	schedule *Schedule
 	Nodes    []stagedNode
 	Flying   []Flight                   // in the order sent, each copy after its original

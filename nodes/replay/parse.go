@@ -12,7 +12,7 @@ import (
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // scheduleEnd begins the line that ends a schedule.
@@ -21,13 +21,13 @@ const scheduleEnd = "----"
 // A scheduleParser reads a schedule.
 type scheduleParser struct {
 	*Schedule
-	find  func(name string) (*row.Row, error)
+	find  func(name string) (*algorithm.Algorithm, error)
 	heads []string // the first words of the lines above the steps
 }
 
 // Parse reads a schedule; find looks up its algorithm. An error names the line, and says what would be right
 // there.
-func Parse(r io.Reader, find func(name string) (*row.Row, error)) (*Schedule, error) {
+func Parse(r io.Reader, find func(name string) (*algorithm.Algorithm, error)) (*Schedule, error) {
 	s := scheduleParser{&Schedule{}, find, nil}
 	lines := bufio.NewScanner(r)
 	number, begun := 0, false

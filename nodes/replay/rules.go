@@ -7,12 +7,12 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/leading"
-	"turnstile/nodes/row"
 )
 
-// [CheckLeaders], [CheckTerms] and [CheckAgreement] give the rules of an election. If a row allows two
+// [CheckLeaders], [CheckTerms] and [CheckAgreement] give the rules of an election. If an algorithm allows two
 // leaders for some time, they violate CheckLeaders only if no message is on its way and no timer runs, since
 // then both would lead for ever. With a Timing, they also violate it after too many ticks. A node counts as
 // leader when its handler is over.
@@ -52,14 +52,14 @@ func saysBelief(self, leader nodes.ID) string {
 
 // Rules are the promises of a stack that can be judged step by step.
 type Rules struct {
-	stack   *row.Stack
+	stack   *algorithm.Stack
 	Elects  bool          // the first instance is an elector
 	Terms   bool          // its leaders have terms
 	overlap time.Duration // how long two nodes may lead at once, if leaders have no terms
 }
 
 // RulesOf returns the rules of a stack.
-func RulesOf(stack *row.Stack) Rules {
+func RulesOf(stack *algorithm.Stack) Rules {
 	in := stack.Instances()[0]
 	r := Rules{stack: stack, Elects: stack.Elects()}
 	if r.Elects {
@@ -131,7 +131,7 @@ const mostSecluded = 8
 
 // seclude observes a violation of the check minority after an input of a node.
 func (g *Stage) seclude(id nodes.ID, in *nodes.Input) {
-	spec := g.stack.Instances()[0].Row
+	spec := g.stack.Instances()[0].Algorithm
 	a := &g.Nodes[id]
 	if in.Kind == nodes.Receive && int(in.From) < mostSecluded {
 		a.heard |= 1 << in.From

@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A Schedule is a list of all events in a cluster, step by step. As text it looks like this:
@@ -68,7 +68,7 @@ import (
 // A violation ends the replay. A line that begins with ---- ends the schedule; the text below it is for
 // people.
 type Schedule struct {
-	Spec       *row.Row // the algorithm
+	Spec       *algorithm.Algorithm // the algorithm
 	Config     nodes.Config
 	Reordering bool
 	Timing     *Timing // nil: a message or timer may take any time

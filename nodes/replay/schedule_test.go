@@ -10,7 +10,7 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 const naive = `turnstile schedule 1
@@ -22,7 +22,7 @@ n 2
 const maekawa = "turnstile schedule 1\nalgorithm maekawa\n"
 
 func TestScheduleIsReadAsItIsWritten(t *testing.T) {
-	s := &Schedule{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 4}.With("quorums", "grid"),
+	s := &Schedule{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 4}.With("quorums", "grid"),
 		Reordering: true,
 		Steps: []Step{
 			{What: StepStart, Node: 1, Choosing: []int{2}},
@@ -214,7 +214,7 @@ nothing is left to happen, and node 0 waits`
 		t.Errorf("the story is\n%s", got)
 	}
 	want := nodes.FIFO | nodes.NoDuplication | nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia
-	spec := rowOf(t, "ricart-agrawala")
+	spec := algorithmOf(t, "ricart-agrawala")
 	v := check.Judge(r.History, check.SettingOfReplay(r.Stack))
 	if failed, broken := v.Failed(); failed != "progress" || broken != want&(spec.Safe|spec.Live) {
 		t.Errorf("%+v", v)
@@ -246,8 +246,8 @@ func FuzzParseSchedule(f *testing.F) {
 	})
 }
 
-// rowOf returns a row of the table of algorithms.
-func rowOf(t testing.TB, name string) *row.Row {
+// rowOf returns an algorithm of the table.
+func algorithmOf(t testing.TB, name string) *algorithm.Algorithm {
 	t.Helper()
 	spec, err := mutex.Find(name)
 	if err != nil {

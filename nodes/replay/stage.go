@@ -9,16 +9,16 @@ import (
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
-	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
 
 // A Played is the result of playing a schedule.
 type Played struct {
-	Stack     *row.Stack // the stack of every node
+	Stack     *algorithm.Stack // the stack of every node
 	History   *history.History
 	Story     []string     // for people, one or two lines per step
 	Violation *Violation   // nil: there is no violation
@@ -33,7 +33,7 @@ func Play(s *Schedule) (*Played, error) {
 	if s.Config.N > mostStaged {
 		return nil, fmt.Errorf("%d nodes: a schedule takes up to %d", s.Config.N, mostStaged)
 	}
-	stack, err := row.Assemble(row.Instance{Row: s.Spec, Config: s.Config})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: s.Spec, Config: s.Config})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ type Stage struct {
 }
 
 // NewStage returns a stage for a schedule, before any step. looksFor reports whether a check is made.
-func NewStage(stack *row.Stack, s *Schedule, looksFor func(check string) bool) *Stage {
+func NewStage(stack *algorithm.Stack, s *Schedule, looksFor func(check string) bool) *Stage {
 	g := &Stage{looksFor: looksFor, rules: RulesOf(stack), cluster: cluster{stack: stack, schedule: s,
 		Nodes: make([]stagedNode, stack.Total()), due: map[dueTimer]time.Duration{}}}
 	g.Lab = lab.New(stack, workload.Account, g.add)

@@ -11,8 +11,8 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -183,7 +183,7 @@ func (alarm) Timeout(env *nodes.Env, _ nodes.Timer)       { env.Grant() }
 func waits(t *testing.T, texts ...string) (all [2][]time.Duration) {
 	t.Helper()
 	o := options(t, "ricart-agrawala", 2, busy)
-	o.Stack = stackOf(&row.Row{Spec: nodes.Spec{
+	o.Stack = stackOf(&algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "alarm",
 		New:      func(nodes.Config) nodes.Machine { return &alarm{} },
 		Messages: []nodes.MessageKind{{Zero: nothing{}}},
@@ -291,14 +291,14 @@ func TestSlowNodesAndLinks(t *testing.T) {
 
 // Under any faults and any load, a run ends by itself and does not panic.
 func TestRandomPlansNeverHang(t *testing.T) {
-	rows, plans := mutex.Table, 300
+	algos, plans := mutex.Table, 300
 	if testing.Short() {
 		plans = 60
 	}
 	loads := []workload.Load{workload.Saturated, workload.Closed, workload.Open, workload.Sequential,
 		workload.One}
 	for seed := range uint64(plans) {
-		spec := rows[seed%uint64(len(rows))]
+		spec := algos[seed%uint64(len(algos))]
 		n := 1 + int(seed/7%6)
 		c := nodes.Config{N: n}
 		if spec.Validate(c) != nil {

@@ -60,11 +60,11 @@ func TestMessagesAreCounted(t *testing.T) {
 
 // Heartbeats are not counted, neither of detectors nor of other machines.
 func TestHeartbeatsAreNotCounted(t *testing.T) {
-	row, err := election.Find("omega")
+	algo, err := election.Find("omega")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Stack: stackOf(row, row.Explicit(nodes.Config{N: 3})), Seed: 1, Latency: time.Millisecond,
+	o := Options{Stack: stackOf(algo, algo.Explicit(nodes.Config{N: 3})), Seed: 1, Latency: time.Millisecond,
 		Counts: true, Workload: workload.Workload{Load: workload.Campaign}, Duration: time.Second}
 	h := mustRun(t, o)
 	sent := uint64(0)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // detectors are the failure detectors of a run. They never stop sending, so their events are counted apart: a
@@ -23,7 +23,7 @@ type detectors struct {
 	wrong     int         // number of wrong opinions: that a node up is down, or that a node down is up
 }
 
-func newDetectors(stack *row.Stack) detectors {
+func newDetectors(stack *algorithm.Stack) detectors {
 	d := detectors{instances: stack.Detectors(), oracle: -1}
 	if d.instances == nil {
 		return d

@@ -14,8 +14,8 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -29,7 +29,7 @@ func beside(t testing.TB, text string) func(*Options) {
 			t.Fatal(err)
 		}
 		all := o.Stack.Instances()
-		o.Stack = stackOf(all[0].Row, all[0].Config, append(all[1:len(all):len(all)], in)...)
+		o.Stack = stackOf(all[0].Algorithm, all[0].Config, append(all[1:len(all):len(all)], in)...)
 	}
 }
 
@@ -208,9 +208,9 @@ func uniform(text string) (d chance.Distribution) {
 
 // A detector beside an algorithm changes neither what the algorithm does, nor that it comes to rest.
 func TestDetectorsChangeNothingBeside(t *testing.T) {
-	for _, row := range mutex.Table {
-		algorithm := row.Name
-		if row.Flaw != nil {
+	for _, algo := range mutex.Table {
+		algorithm := algo.Name
+		if algo.Flaw != nil {
 			continue
 		}
 		for _, load := range []workload.Load{workload.Saturated, workload.Sequential, workload.Closed} {
@@ -293,7 +293,7 @@ func TestStallsAreNotCalledBeforeDetectorsHaveSpoken(t *testing.T) {
 
 // A mutex that hears of suspicions goes on without nodes that are down, and asks nodes that are up again.
 func TestMutexesHearOfSuspicions(t *testing.T) {
-	spec := &row.Row{Spec: nodes.Spec{
+	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "heir",
 		New:      func(nodes.Config) nodes.Machine { return &heir{} },
 		Messages: []nodes.MessageKind{{Zero: heirAsk{}}},

@@ -7,7 +7,7 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -18,7 +18,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: spec, Config: nodes.Config{N: 9}})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: spec, Config: nodes.Config{N: 9}})
 	if err != nil {
 		panic(err)
 	}

@@ -26,7 +26,7 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 		{"a resource that does not compare", true, false, true, check.Violated, true, true},
 	} {
 		o := options(t, "central-lease", 3)
-		spec, c := o.Stack.Instances()[0].Row, nodes.Config{N: 3, Fenced: test.compares}.With("lease", "20ms")
+		spec, c := o.Stack.Instances()[0].Algorithm, nodes.Config{N: 3, Fenced: test.compares}.With("lease", "20ms")
 		o.Stack = stackOf(spec, c)
 		if test.pauses {
 			suffer(&o, chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Word: "holder"}},

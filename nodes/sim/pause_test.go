@@ -8,8 +8,8 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -46,13 +46,13 @@ func TestNodesThatStandStill(t *testing.T) {
 
 // A resumed node handles the messages that it missed before later ones, so links keep their order.
 func TestWhatWasMissedComesFirst(t *testing.T) {
-	spec := &row.Row{
+	spec := &algorithm.Algorithm{
 		Spec: nodes.Spec{
 			Name: "counting", Kind: nodes.Election,
 			Messages: []nodes.MessageKind{{Zero: numbered{}}},
 			New:      func(nodes.Config) nodes.Machine { return &counting{} },
 		},
-		Elector: &row.Leadership{},
+		Elector: &algorithm.Leadership{},
 	}
 	o := Options{Stack: stackOf(spec, nodes.Config{N: 2}), Workload: workload.Workload{Load: workload.Campaign},
 		Duration: 50 * time.Millisecond, Seed: 1}

@@ -13,9 +13,9 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
-	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
@@ -23,7 +23,7 @@ import (
 // Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, unless
 // the run is interrupted.
 type Options struct {
-	Stack    *row.Stack // the instances that every node runs
+	Stack    *algorithm.Stack // the instances that every node runs
 	Workload workload.Workload
 	Seed     uint64
 

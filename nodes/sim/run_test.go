@@ -16,14 +16,14 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
-// stackOf returns the stack of a row and of the instances beside it.
-func stackOf(spec *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
-	s, err := row.Assemble(row.Instance{Row: spec, Config: c}, beside...)
+// stackOf returns the stack of an algorithm and of the instances beside it.
+func stackOf(spec *algorithm.Algorithm, c nodes.Config, beside ...algorithm.Instance) *algorithm.Stack {
+	s, err := algorithm.Assemble(algorithm.Instance{Algorithm: spec, Config: c}, beside...)
 	if err != nil {
 		panic(err) // the test itself is wrong
 	}
@@ -337,19 +337,19 @@ func (q *quitter) Request(env *nodes.Env)                      { q.slip(env) }
 func (q *quitter) Release(*nodes.Env)                          {}
 func (q *quitter) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-func quitters(slip func(*nodes.Env)) *row.Row {
-	return &row.Row{
+func quitters(slip func(*nodes.Env)) *algorithm.Algorithm {
+	return &algorithm.Algorithm{
 		Spec: nodes.Spec{Name: "quitter", Messages: []nodes.MessageKind{{Zero: nothing{}}},
 			New: func(nodes.Config) nodes.Machine { return &quitter{slip} }},
-		Mutex: &row.Exclusion{Cost: func(nodes.Config) row.Cost { return row.Cost{} }},
+		Mutex: &algorithm.Exclusion{Cost: func(nodes.Config) algorithm.Cost { return algorithm.Cost{} }},
 	}
 }
 
 // A machine that panics ends the run. The run says where, and keeps the events before.
 func TestPanicEndsTheRun(t *testing.T) {
-	unlisted := *options(t, "ricart-agrawala", 2).Stack.Instances()[0].Row
+	unlisted := *options(t, "ricart-agrawala", 2).Stack.Instances()[0].Algorithm
 	unlisted.Messages = unlisted.Messages[:1]
-	for want, spec := range map[string]*row.Row{
+	for want, spec := range map[string]*algorithm.Algorithm{
 		": out of luck":          quitters(func(*nodes.Env) { panic("out of luck") }),
 		"(ricart_agrawala.go:":   &unlisted,
 		"node 7, which does not": quitters(func(env *nodes.Env) { env.Send(7, nothing{}) }),

@@ -7,8 +7,8 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -31,7 +31,7 @@ func TestTraceHasAllMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: suzuki, Config: nodes.Config{N: 4}})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: suzuki, Config: nodes.Config{N: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}

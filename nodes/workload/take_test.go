@@ -91,7 +91,8 @@ func TestUnitsAreDrawn(t *testing.T) {
 	}
 }
 
-// A request has to be one that the row serves, and the clients together have to be able to take all units.
+// A request has to be one that the algorithm serves, and the clients together have to be able to take all
+// units.
 func TestTakesAreChecked(t *testing.T) {
 	single := &nodes.Spec{Name: "single"}
 	one := &nodes.Spec{Name: "one", Units: nodes.Units{Most: nodes.AnyUnits}}

@@ -14,9 +14,9 @@ import (
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
@@ -31,7 +31,7 @@ func simulated(t *testing.T, n int, entries uint64) *spacetime.Extract {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: ricart, Config: nodes.Config{N: n}})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: ricart, Config: nodes.Config{N: n}})
 	if err != nil {
 		t.Fatal(err)
 	}

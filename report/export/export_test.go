@@ -19,23 +19,23 @@ import (
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
 var whole = section.Window{To: math.MaxInt64}
 
-func stackOf(t *testing.T, algorithm string, n int) *row.Stack {
+func stackOf(t *testing.T, name string, n int) *algorithm.Stack {
 	t.Helper()
-	of, err := (catalog.Table{}).Find(algorithm)
+	of, err := (catalog.Table{}).Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: of, Config: nodes.Config{N: n}})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: of, Config: nodes.Config{N: n}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,11 +190,11 @@ func TestPerfettoIsWrittenAsAStream(t *testing.T) { // not in parallel, since it
 // Messages of a foreign program are shown with the types and bodies that the program gave them, even if it
 // did not declare these types.
 func TestMessagesOfProgramsSayWhatTheySay(t *testing.T) {
-	of, err := foreign.Row(nodes.Config{N: 2}.With(foreign.CommandOption, "x"))
+	of, err := foreign.Algorithm(nodes.Config{N: 2}.With(foreign.CommandOption, "x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := row.Assemble(row.Instance{Row: of, Config: nodes.Config{N: 2}})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: of, Config: nodes.Config{N: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestMessagesOfProgramsSayWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestEntriesAreRows(t *testing.T) {
+func TestEntriesAreAlgorithms(t *testing.T) {
 	h := history.History{Events: []history.Event{
 		{At: 0, Node: nodes.None, Kind: history.Marked, Count: history.Measuring},
 		{At: 1500, Node: 0, Kind: history.Requested, Entry: 1, Value: 1000, Count: 1},

@@ -152,8 +152,8 @@ func (m *maker) chosen(trials []compare.Trial) (its []compare.Trial, err error) 
 	}
 	var names []string
 	for _, name := range m.Algorithms {
-		if row, err := m.known.Find(name); err == nil {
-			name = row.Name
+		if algo, err := m.known.Find(name); err == nil {
+			name = algo.Name
 		}
 		if names = append(names, name); !slices.Contains(there, name) {
 			return nil, fmt.Errorf("--algo: the set has no trial of %s; it has %s", name,
@@ -632,14 +632,14 @@ var kinds = map[nodes.Kind]string{nodes.MutualExclusion: entries, nodes.Election
 
 // isFlawed reports whether an algorithm is known to be broken.
 func isFlawed(known catalog.Table, algorithm string) bool {
-	row, err := known.Find(algorithm)
-	return err == nil && row.Flaw != nil
+	algo, err := known.Find(algorithm)
+	return err == nil && algo.Flaw != nil
 }
 
 // familyOf returns the family of an algorithm. A service is a family of its own.
 func familyOf(known catalog.Table, algorithm string) string {
-	if row, err := known.Find(algorithm); err == nil {
-		return row.Family
+	if algo, err := known.Find(algorithm); err == nil {
+		return algo.Family
 	}
 	return algorithm
 }
@@ -647,11 +647,11 @@ func familyOf(known catalog.Table, algorithm string) string {
 // columnsOf returns what the runs of an algorithm count. An unknown algorithm is treated as one of mutual
 // exclusion.
 func columnsOf(known catalog.Table, algorithm string) string {
-	row, err := known.Find(algorithm)
+	algo, err := known.Find(algorithm)
 	if err != nil {
 		return entries
 	}
-	return nodes.OfKind(kinds, row.Kind)
+	return nodes.OfKind(kinds, algo.Kind)
 }
 
 // calm returns the settings without faults that have valid trials, and whose runs count entries or elections,

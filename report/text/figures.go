@@ -15,8 +15,8 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )
@@ -296,7 +296,7 @@ func (p *Report) published(s *runs.Summary, t table) string {
 	if !limited {
 		most = math.Inf(1)
 	}
-	r := row.Between(least, most)
+	r := algorithm.Between(least, most)
 	text := fmt.Sprintf("%s per entry (%s)", r, s.Spec.Exclusion().Cost(s.Record.Options.Config).Formula)
 	judged, off, within, against := 0, 0, "", ""
 	for i, row := range t {

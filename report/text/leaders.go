@@ -80,7 +80,7 @@ func (p *Report) elections(s *runs.Summary, t table) {
 // follow says which nodes must follow a leader for it to be elected.
 func follow(s *runs.Summary) string {
 	if elector := s.Stack.Elector(); elector != nil {
-		return elector.Row.Elector.Follow.String()
+		return elector.Algorithm.Elector.Follow.String()
 	}
 	return "enough nodes follow the new leader"
 }

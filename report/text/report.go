@@ -181,9 +181,9 @@ func (p *Report) verdict(s *runs.Summary) {
 		p.say("  %s not judged; to judge what was recorded: %s",
 			english.Count(recorded-made, "trial was", "trials were"), terminal.CallOn("verify", s.Folder.Path))
 	}
-	if row := s.Spec; row.Flaw != nil && outcome != check.Violated {
+	if algo := s.Spec; algo.Flaw != nil && outcome != check.Violated {
 		p.say("  %s is known to be broken (%s), which this run did not show; this does: %s %s",
-			row.Name, row.Flaw.Check, terminal.Invoked(), strings.Join(row.ShowFlaw(), " "))
+			algo.Name, algo.Flaw.Check, terminal.Invoked(), strings.Join(algo.ShowFlaw(), " "))
 	}
 	p.printf("\n")
 }

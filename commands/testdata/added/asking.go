@@ -4,11 +4,11 @@ package asking
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // Table lists the algorithms.
-var Table = []*row.Row{{
+var Table = []*algorithm.Algorithm{{
 	Spec: nodes.Spec{
 		Name: "asking", Kind: nodes.Asking,
 		New:      func(c nodes.Config) nodes.Machine { return &asking{nodes: c.N} },
@@ -17,7 +17,7 @@ var Table = []*row.Row{{
 	},
 	Family: "neighbours", Source: "a test of how kinds of runs are added",
 	Summary: "A node asks the next one, which answers at once.",
-	Faults:  row.Under(row.Starves, "nobody asks again", "lost-request"),
+	Faults:  algorithm.Under(algorithm.Starves, "nobody asks again", "lost-request"),
 }}
 
 // asking is a node that asks the next one.

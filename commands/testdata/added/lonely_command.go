@@ -14,7 +14,7 @@ func lonelyCommand() Command {
 
 // lonely prints a line for each run.
 func lonely(ctx context.Context, a *app) error {
-	l := study.Lonely{Experiment: study.Experiment{Rows: mutex.Table[:5], Seed: 1}}
+	l := study.Lonely{Experiment: study.Experiment{Algorithms: mutex.Table[:5], Seed: 1}}
 	t := terminal.Table{Head: []string{"algorithm", "wrong"}}
 	for _, r := range l.Make(ctx) {
 		t.Add(r.Spec.Name, r.Wrong)

@@ -9,15 +9,15 @@ import (
 	"turnstile/judge/check"
 )
 
-// A Lonely makes a run of one node of each row, which is to be valid: nobody waits.
+// A Lonely makes a run of one node of each algorithm, which is to be valid: nobody waits.
 type Lonely struct{ Experiment }
 
 // Make makes the runs.
 func (l *Lonely) Make(ctx context.Context) []*Result {
-	return made(l.run(ctx, 2, len(l.Rows), 0, len(l.Rows), func(number int) *Case {
+	return made(l.run(ctx, 2, len(l.Algorithms), 0, len(l.Algorithms), func(number int) *Case {
 		o := option.Defaults()
 		o.Config.N, o.Entries, o.Duration, o.Warmup, o.WarmupLimit = 1, 20, 0, 0, 0
-		j, err := bench.Resolve(catalog.Table{}, o, l.Rows[number], true)
+		j, err := bench.Resolve(catalog.Table{}, o, l.Algorithms[number], true)
 		return &Case{Job: j, Err: err, Expect: func(r *Result) {
 			if r.Err != nil || r.Verdict.Outcome != check.Valid {
 				r.Wrong = r.Says

@@ -2,10 +2,10 @@ package mutex
 
 import (
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-var secretaryRow = row.Row{
+var secretaryAlgorithm = algorithm.Algorithm{
 	Spec: nodes.Spec{
 		Name: "secretary",
 		New: func(c nodes.Config) nodes.Machine {
@@ -23,13 +23,13 @@ var secretaryRow = row.Row{
 	Aliases: []string{"clerk"}, Family: "centralized",
 	Source:  "a test of how algorithms are added",
 	Summary: "One of the nodes is the coordinator too, the first or the last.",
-	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			return always("3, the coordinator 0", row.Between(0, 3), row.Between(0, 2))
+	Mutex: &algorithm.Exclusion{
+		Cost: func(c nodes.Config) algorithm.Cost {
+			return always("3, the coordinator 0", algorithm.Between(0, 3), algorithm.Between(0, 2))
 		},
-		Identities: []row.Identity{counts("grant = request"), counts("release = request")},
+		Identities: []algorithm.Identity{counts("grant = request"), counts("release = request")},
 	},
-	Faults: centralInsideRow.Faults,
+	Faults: centralInsideAlgorithm.Faults,
 }
 
 var seatOption = nodes.Option{

@@ -11,8 +11,8 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/chaos"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/host"
-	"turnstile/nodes/row"
 )
 
 // A role is what the orchestrator tells a node to be, as cmd/node reads it.
@@ -89,7 +89,7 @@ func run(name string) error {
 		return err
 	}
 	sound := stack.Instances()[0]
-	spec := *sound.Row
+	spec := *sound.Algorithm
 	if wrong.machine != nil {
 		spec.New = func(c nodes.Config) nodes.Machine { return wrong.machine(sound.New(c).(nodes.Mutex)) }
 	}
@@ -98,7 +98,8 @@ func run(name string) error {
 			return err
 		}
 	}
-	stack, err = row.Assemble(row.Instance{Row: &spec, Config: sound.Config}, stack.Instances()[1:]...)
+	changed := algorithm.Instance{Algorithm: &spec, Config: sound.Config}
+	stack, err = algorithm.Assemble(changed, stack.Instances()[1:]...)
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ import (
 	"strings"
 
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 )
 
 // A Story is a file with a schedule and the output of playing it.
@@ -33,7 +33,7 @@ type Story struct {
 }
 
 // Read reads a story; find looks up its algorithm by name. The folder of the file must have this name.
-func Read(path string, find func(name string) (*row.Row, error)) (*Story, error) {
+func Read(path string, find func(name string) (*algorithm.Algorithm, error)) (*Story, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Read(path string, find func(name string) (*row.Row, error)) (*Story, error)
 }
 
 // Play plays the schedule on a form: the algorithm of the schedule, or a mutant with the same messages.
-func (s *Story) Play(form *row.Row) (*replay.Played, error) {
+func (s *Story) Play(form *algorithm.Algorithm) (*replay.Played, error) {
 	schedule := *s.Schedule
 	if schedule.Spec != form {
 		schedule.Spec = form

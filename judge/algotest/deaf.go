@@ -1,10 +1,10 @@
-package rowtest
+package algotest
 
 import (
 	"reflect"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
 // A Deaf says which inputs the machines of a mutant ignore or misread.
@@ -15,8 +15,8 @@ type Deaf struct {
 	Misreads func(machine, message reflect.Value)
 }
 
-// Of returns a copy of a row whose clients are deaf.
-func (d Deaf) Of(of *row.Row) *row.Row {
+// Of returns a copy of an algorithm whose clients are deaf.
+func (d Deaf) Of(of *algorithm.Algorithm) *algorithm.Algorithm {
 	r := *of
 	r.New = func(c nodes.Config) nodes.Machine {
 		m := deaf{of.New(c), d}
@@ -44,8 +44,8 @@ func SeesNobodyInside(_, answer reflect.Value) {
 	}
 }
 
-// Unsafe are mutants that break the safety of sound rows, some only if nodes restart.
-func Unsafe(find func(string) (*row.Row, error)) (all []Mutant) {
+// Unsafe are mutants that break the safety of sound algorithms, some only if nodes restart.
+func Unsafe(find func(string) (*algorithm.Algorithm, error)) (all []Mutant) {
 	for _, m := range []struct {
 		rule, row string
 		deaf      Deaf

@@ -1,4 +1,4 @@
-package row
+package algorithm
 
 import (
 	"cmp"
@@ -64,7 +64,7 @@ func (c *Claim) Configs() (all []nodes.Config) {
 
 // Means returns the claims about the mean number of messages per entry under a load, one for each published
 // hold.
-func (r *Row) Means(load string, config nodes.Config) (means []Claim) {
+func (r *Algorithm) Means(load string, config nodes.Config) (means []Claim) {
 	for _, c := range r.Published {
 		if c.Figure != MessagesPerEntry || c.Within == Exact || c.Multicast ||
 			cmp.Or(c.Load, "saturated") != load || !r.has(config, c.Options) || !c.Value(config).Exact() {
@@ -76,7 +76,7 @@ func (r *Row) Means(load string, config nodes.Config) (means []Claim) {
 }
 
 // has reports whether a configuration has these values of options.
-func (r *Row) has(c nodes.Config, options map[string]string) bool {
+func (r *Algorithm) has(c nodes.Config, options map[string]string) bool {
 	for name, value := range options {
 		if o := r.Option(name); o == nil || c.Value(*o) != value {
 			return false

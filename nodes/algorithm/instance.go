@@ -1,4 +1,4 @@
-package row
+package algorithm
 
 import (
 	"fmt"
@@ -8,18 +8,18 @@ import (
 	"turnstile/nodes"
 )
 
-// An Instance is a row of a table of algorithms with a configuration: one machine at every node.
+// An Instance is an algorithm of a table with a configuration: one machine at every node.
 type Instance struct {
-	*Row
+	*Algorithm
 	Config nodes.Config
 }
 
 // ParseInstance reads an algorithm that runs beside another on n clients: its name, or its name and options,
 // as in probe:period=50ms,timeout=200ms. what is the word for such an algorithm in errors, as in "detector".
 // All options get values; a default timeout is lengthened if it is too short for the delays of the run.
-func ParseInstance(what string, table []*Row, text string, n int, d nodes.Delays) (Instance, error) {
+func ParseInstance(what string, table []*Algorithm, text string, n int, d nodes.Delays) (Instance, error) {
 	name, options, some := strings.Cut(text, ":")
-	row, err := Find(what, table, name)
+	algo, err := Find(what, table, name)
 	if err != nil {
 		return Instance{}, err
 	}
@@ -31,35 +31,35 @@ func ParseInstance(what string, table []*Row, text string, n int, d nodes.Delays
 		key, value, given := strings.Cut(strings.TrimSpace(option), "=")
 		if !given || value == "" {
 			return Instance{}, fmt.Errorf("%q is no option of a %s: write a name and a value, as in %s", option, what,
-				Instance{row, row.Explicit(nodes.Config{N: n})})
+				Instance{algo, algo.Explicit(nodes.Config{N: n})})
 		}
 		if _, twice := c.Options[key]; twice {
 			return Instance{}, fmt.Errorf("%s is given twice: leave out one of the two", key)
 		}
 		c = c.With(key, value)
 	}
-	c = row.Fitted(c, d)
-	if err := row.Validate(c); err != nil {
+	c = algo.Fitted(c, d)
+	if err := algo.Validate(c); err != nil {
 		return Instance{}, err
 	}
-	return Instance{row, c}, nil
+	return Instance{algo, c}, nil
 }
 
-// Core returns the instance without the published figures and promises of its row.
+// Core returns the instance without the published figures and promises of its algorithm.
 func (in Instance) Core() nodes.Instance {
-	return nodes.Instance{Spec: &in.Row.Spec, Config: in.Config}
+	return nodes.Instance{Spec: &in.Algorithm.Spec, Config: in.Config}
 }
 
 // Lengthened returns the instance with longer timeouts where they are too short for the delays of a run, even
 // if their values were given.
 func (in Instance) Lengthened(d nodes.Delays) Instance {
-	return Instance{in.Row, in.Core().Lengthened(d).Config}
+	return Instance{in.Algorithm, in.Core().Lengthened(d).Config}
 }
 
 // String writes an instance as ParseInstance reads it, with the options that it was given.
 func (in Instance) String() string { return in.Core().String() }
 
-// A Stack is a nodes.Stack with the rows of its instances.
+// A Stack is a nodes.Stack with the algorithms of its instances.
 type Stack struct {
 	*nodes.Stack
 	instances []Instance
@@ -87,12 +87,12 @@ func (s *Stack) Instances() []Instance { return s.instances }
 // the load of each instance is unknown. Identities are about sums of messages, so they hold for all instances
 // together.
 func (s *Stack) Published() (published Exclusion, alone bool) {
-	first := s.instances[0].Row
+	first := s.instances[0].Algorithm
 	published, alone = *s.instances[0].Exclusion(), true
 	for _, in := range s.instances[1:] {
 		switch {
 		case in.Kind == nodes.Detection:
-		case in.Row == first:
+		case in.Algorithm == first:
 			published.Cost, published.Exact = underAnyLoad(first), nil
 		default:
 			published.Cost, published.Exact, published.Identities = nil, nil, nil
@@ -103,7 +103,7 @@ func (s *Stack) Published() (published Exclusion, alone bool) {
 }
 
 // underAnyLoad returns the cost of an algorithm under an unknown load; nil: this cost is not published.
-func underAnyLoad(r *Row) func(c nodes.Config) Cost {
+func underAnyLoad(r *Algorithm) func(c nodes.Config) Cost {
 	cost := r.Exclusion().Cost
 	if cost == nil || r.Circulates { // each resource has its own circulating token
 		return nil

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// Name is the name in the row of a foreign program. The row of a service has the name of the service.
+// Name is the name in the algorithm of a foreign program. The algorithm of a service has the name of the
+// service.
 const Name = "foreign"
 
-// The options in the row of a foreign program. Parse reads the kinds of messages and the promises.
+// The options in the algorithm of a foreign program. Parse reads the kinds of messages and the promises.
 const (
 	CommandOption  = "foreign"
 	KindsOption    = "kinds"
@@ -67,8 +68,9 @@ func Config(c nodes.Config, command string, d *Declaration) nodes.Config {
 	return c.With(CommandOption, command).With(KindsOption, d.kinds()).With(PromisesOption, d.promises())
 }
 
-// Row returns the row of the program of a configuration. The error says what is wrong with its options.
-func Row(c nodes.Config) (*row.Row, error) {
+// Algorithm returns the algorithm of the program of a configuration. The error says what is wrong with its
+// options.
+func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 	d, err := Parse(c.Options[KindsOption], c.Options[PromisesOption])
 	if err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func Row(c nodes.Config) (*row.Row, error) {
 			CommandOption)
 	}
 	table := kindsOf(d)
-	r := programRow{&row.Row{Family: Name, Source: command,
+	r := foreignProgram{&algorithm.Algorithm{Family: Name, Source: command,
 		Summary: "A program in a process of its own, which speaks lines of JSON.",
 		Spec: nodes.Spec{Name: Name, Safe: d.Safe, Effective: d.Safe, Live: d.Live, Fenced: d.Fenced,
 			Circulates: true, // it is unknown when such a program comes to rest
@@ -100,17 +102,17 @@ func Row(c nodes.Config) (*row.Row, error) {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
 		r.New = func(nodes.Config) nodes.Machine { return &elector{made} }
 	} else {
-		r.Mutex, r.Informs = &row.Exclusion{}, true
+		r.Mutex, r.Informs = &algorithm.Exclusion{}, true
 		r.New = func(nodes.Config) nodes.Machine { return &lock{made} }
 	}
-	return r.Row, nil
+	return r.Algorithm, nil
 }
 
-// A programRow is the row of a program while it is being made.
-type programRow struct{ *row.Row }
+// A programRow is the algorithm of a program while it is being made.
+type foreignProgram struct{ *algorithm.Algorithm }
 
-// ofService turns r into the row of the service called name, with the options of the configuration.
-func (r programRow) ofService(name string, c nodes.Config) {
+// ofService turns r into the algorithm of the service called name, with the options of the configuration.
+func (r foreignProgram) ofService(name string, c nodes.Config) {
 	r.Name, r.Family, r.Source = name, ServiceOption, name
 	r.Summary = "A service that people use; its client is a process beside each node."
 	r.Options = append(r.Options, nodes.Option{Name: ServiceOption, Usage: "name of the service"})

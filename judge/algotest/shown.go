@@ -1,4 +1,4 @@
-package rowtest
+package algotest
 
 import (
 	"cmp"
@@ -16,19 +16,19 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
 
-// An Assembler makes the stack in which a row runs. If the row is a detector, it runs beside an algorithm;
-// other rows run beside their detectors.
-type Assembler func(of *row.Row, c nodes.Config) *row.Stack
+// An Assembler makes the stack in which an algorithm runs. If the algorithm is a detector, it runs beside an
+// algorithm; other algorithms run beside their detectors.
+type Assembler func(of *algorithm.Algorithm, c nodes.Config) *algorithm.Stack
 
-// Options demands that a figure in nodes.Option.Shows tells every value of every option of the rows apart,
-// and that the figure holds.
-func Options(t *testing.T, table []*row.Row, stack Assembler) {
+// Options demands that a figure in nodes.Option.Shows tells every value of every option of the algorithms
+// apart, and that the figure holds.
+func Options(t *testing.T, table []*algorithm.Algorithm, stack Assembler) {
 	for _, of := range table {
 		for i := range of.Options {
 			o := &of.Options[i]
@@ -92,8 +92,8 @@ func mixUps(o *nodes.Option) map[string]func(value string) string {
 	return all
 }
 
-// taking returns a copy of a row whose machines take one value of an option for another.
-func taking(of *row.Row, option string, to func(value string) string) *row.Row {
+// taking returns a copy of an algorithm whose machines take one value of an option for another.
+func taking(of *algorithm.Algorithm, option string, to func(value string) string) *algorithm.Algorithm {
 	r := *of
 	changed := func(c nodes.Config) nodes.Config {
 		return c.With(option, to(c.Value(*of.Option(option))))
@@ -109,7 +109,7 @@ func taking(of *row.Row, option string, to func(value string) string) *row.Row {
 }
 
 // Accuracy demands that every detector states figures of its accuracy, and that they hold.
-func Accuracy(t *testing.T, table []*row.Row, stack Assembler) {
+func Accuracy(t *testing.T, table []*algorithm.Algorithm, stack Assembler) {
 	for _, of := range table {
 		if len(of.Detector.Shows) == 0 {
 			t.Errorf("%s states no figures in row.Detection.Shows", of.Name)
@@ -123,8 +123,8 @@ func Accuracy(t *testing.T, table []*row.Row, stack Assembler) {
 // InaccurateMutants demands that each mutant of a detector fails a figure of its accuracy.
 func InaccurateMutants(t *testing.T, mutants []Mutant, stack Assembler) {
 	for _, m := range mutants {
-		if len(Wrong(t, m.Row, &nodes.Option{Shows: m.Row.Detector.Shows}, stack)) == 0 {
-			t.Errorf("%s: no figure shows that %s", m.Row.Name, m.Rule)
+		if len(Wrong(t, m.Algorithm, &nodes.Option{Shows: m.Algorithm.Detector.Shows}, stack)) == 0 {
+			t.Errorf("%s: no figure shows that %s", m.Algorithm.Name, m.Rule)
 		}
 	}
 }
@@ -133,10 +133,10 @@ func InaccurateMutants(t *testing.T, mutants []Mutant, stack Assembler) {
 // "priority: the highest comes first".
 func OptionMutants(t *testing.T, mutants []Mutant, stack Assembler) {
 	for _, m := range mutants {
-		t.Run(m.Row.Name+"/"+m.Rule, func(t *testing.T) {
+		t.Run(m.Algorithm.Name+"/"+m.Rule, func(t *testing.T) {
 			t.Parallel()
 			name, _, _ := strings.Cut(m.Rule, ":")
-			wrong := Wrong(t, m.Row, m.Row.Option(name), stack)
+			wrong := Wrong(t, m.Algorithm, m.Algorithm.Option(name), stack)
 			if len(wrong) == 0 {
 				t.Error("no statement about the option shows it")
 			}
@@ -145,8 +145,8 @@ func OptionMutants(t *testing.T, mutants []Mutant, stack Assembler) {
 	}
 }
 
-// Wrong returns the statements about an option of a row that do not hold.
-func Wrong(t testing.TB, of *row.Row, o *nodes.Option, stack Assembler) (all []string) {
+// Wrong returns the statements about an option of an algorithm that do not hold.
+func Wrong(t testing.TB, of *algorithm.Algorithm, o *nodes.Option, stack Assembler) (all []string) {
 	for _, s := range o.Shows {
 		figure, than := shown(t, of, o.Name, s.Value, s, stack), 1.0
 		if s.Than != "" {
@@ -165,7 +165,8 @@ func Wrong(t testing.TB, of *row.Row, o *nodes.Option, stack Assembler) (all []s
 }
 
 // shown returns the figure of a run.
-func shown(t testing.TB, of *row.Row, option, value string, s nodes.Shown, stack Assembler) float64 {
+func shown(t testing.TB, of *algorithm.Algorithm, option, value string, s nodes.Shown,
+	stack Assembler) float64 {
 	t.Helper()
 	c := nodes.Config{N: cmp.Or(s.N, 5), Elect: s.Elect}
 	for one := range strings.FieldsSeq(s.With) {
@@ -223,7 +224,7 @@ func shown(t testing.TB, of *row.Row, option, value string, s nodes.Shown, stack
 
 // A runOf is a run whose figures are wanted.
 type runOf struct {
-	stack   *row.Stack
+	stack   *algorithm.Stack
 	h       *history.History
 	leads   *leadership.Fold
 	ran     float64

@@ -1,4 +1,4 @@
-package row
+package algorithm
 
 import (
 	"errors"
@@ -35,9 +35,9 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Check names the fields that a row lacks. A run is refused only if machines or messages are missing.
-func TestRowsLackNothing(t *testing.T) {
-	whole := Row{Spec: nodes.Spec{Name: "toy", New: func(nodes.Config) nodes.Machine { return &sleeper{} },
+// Check names the fields that an algorithm lacks. A run is refused only if machines or messages are missing.
+func TestAlgorithmsLackNothing(t *testing.T) {
+	whole := Algorithm{Spec: nodes.Spec{Name: "toy", New: func(nodes.Config) nodes.Machine { return &sleeper{} },
 		Live: nodes.NoLoss, Timers: []nodes.TimerName{{Name: "retry"}}},
 		Aliases: []string{"t"}, Family: "token", Source: "a test", Summary: "It works.",
 		Mutex:  &Exclusion{Cost: func(nodes.Config) Cost { return Cost{} }},
@@ -45,16 +45,16 @@ func TestRowsLackNothing(t *testing.T) {
 	if err := whole.Check(); err != nil {
 		t.Error(err)
 	}
-	for field, spoil := range map[string]func(r *Row){
-		"New":              func(r *Row) { r.New = nil },
-		"NewServer":        func(r *Row) { r.Servers = func(nodes.Config) int { return 1 } },
-		"Messages[1].Zero": func(r *Row) { r.Messages = []nodes.MessageKind{{Zero: nodes.Timer{}}, {}} },
-		"Source":           func(r *Row) { r.Source = "" },
-		"Live, Cost":       func(r *Row) { r.Live, r.Mutex = 0, &Exclusion{} },
-		"Faults":           func(r *Row) { r.Faults = nil },
-		"Timers":           func(r *Row) { r.Timers = nil },
-		"Flaw.At":          func(r *Row) { r.Flaw = &Flaw{Check: "progress"} },
-		"Elector, Kind":    func(r *Row) { r.Kind = nodes.Election },
+	for field, spoil := range map[string]func(r *Algorithm){
+		"New":              func(r *Algorithm) { r.New = nil },
+		"NewServer":        func(r *Algorithm) { r.Servers = func(nodes.Config) int { return 1 } },
+		"Messages[1].Zero": func(r *Algorithm) { r.Messages = []nodes.MessageKind{{Zero: nodes.Timer{}}, {}} },
+		"Source":           func(r *Algorithm) { r.Source = "" },
+		"Live, Cost":       func(r *Algorithm) { r.Live, r.Mutex = 0, &Exclusion{} },
+		"Faults":           func(r *Algorithm) { r.Faults = nil },
+		"Timers":           func(r *Algorithm) { r.Timers = nil },
+		"Flaw.At":          func(r *Algorithm) { r.Flaw = &Flaw{Check: "progress"} },
+		"Elector, Kind":    func(r *Algorithm) { r.Kind = nodes.Election },
 	} {
 		r := whole
 		spoil(&r)
@@ -70,13 +70,13 @@ func TestRowsLackNothing(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	table := []*Row{
+	table := []*Algorithm{
 		{Spec: nodes.Spec{Name: "bakery"}, Aliases: []string{"tickets"}},
 		{Spec: nodes.Spec{Name: "ring"}, Aliases: []string{"r"}},
 	}
 	for name, want := range map[string]string{"bakery": "bakery", "Tickets": "bakery", "R": "ring"} {
-		if row, err := Find("algorithm", table, name); err != nil || row.Name != want {
-			t.Errorf("Find(%q) = %v, %v", name, row, err)
+		if algo, err := Find("algorithm", table, name); err != nil || algo.Name != want {
+			t.Errorf("Find(%q) = %v, %v", name, algo, err)
 		}
 	}
 	for name, want := range map[string]string{
@@ -98,15 +98,15 @@ func TestValidate(t *testing.T) {
 		}
 		return nil
 	}
-	dance := &Row{Spec: nodes.Spec{Name: "dance",
+	dance := &Algorithm{Spec: nodes.Spec{Name: "dance",
 		New: func(nodes.Config) nodes.Machine { return &sleeper{} }, Options: []nodes.Option{
 			{Name: "order", Values: []string{"circle", "pairs"}, Default: "circle", Check: even},
 			{Name: "tune"},
 		}}}
 	for _, test := range []struct {
-		row  *Row
-		c    nodes.Config
-		want string
+		algorithm *Algorithm
+		c         nodes.Config
+		want      string
 	}{
 		{dance, nodes.Config{N: 1}, ""},
 		{dance, nodes.Config{N: 2}.With("order", "pairs").With("tune", "reel"), ""},
@@ -117,12 +117,12 @@ func TestValidate(t *testing.T) {
 		{dance, nodes.Config{N: 3}.With("tun", "x"), "dance has no option tun: did you mean tune? " +
 			"It has order (circle, pairs), tune"},
 		{dance, nodes.Config{N: 3}.With("x", "x"), "dance has no option x: it has order (circle, pairs), tune"},
-		{&Row{Spec: nodes.Spec{Name: "nap"}}, nodes.Config{N: 3}.With("x", "x"),
+		{&Algorithm{Spec: nodes.Spec{Name: "nap"}}, nodes.Config{N: 3}.With("x", "x"),
 			"nap has no option x: it has none"},
 		{dance, nodes.Config{}, "0 nodes: it takes at least one"},
 		{dance, nodes.Config{N: 1, Units: -1}, "-1 units: the resource has at least one"},
 	} {
-		err := test.row.Validate(test.c)
+		err := test.algorithm.Validate(test.c)
 		if got := fmt.Sprint(err); got != test.want && (err != nil || test.want != "") {
 			t.Errorf("%+v: %v, want %q", test.c, err, test.want)
 		}
@@ -130,7 +130,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestOptionsOfATable(t *testing.T) {
-	table := []*Row{
+	table := []*Algorithm{
 		{Spec: nodes.Spec{Options: []nodes.Option{{Name: "order", Values: []string{"circle", "pairs"}}}}},
 		{Spec: nodes.Spec{Options: []nodes.Option{{Name: "tune"},
 			{Name: "order", Values: []string{"line", "pairs"}}}}},

@@ -1,17 +1,17 @@
-// Package row has the type of the rows in the tables of algorithms: a nodes.Spec, which makes the machines,
-// and what is published of the algorithm. Look-up, lists, the command validate, the fault matrix, checks and
-// conformance tests read rows.
+// Package algorithm has the type of the algorithms in the tables of algorithms: a nodes.Spec, which makes the
+// machines, and what is published of the algorithm. Look-up, lists, the command validate, the fault matrix,
+// checks and conformance tests read algorithms.
 //
-// A [Row] has a pointer for each kind of algorithm: [Exclusion] has the cost of an entry, the laws of
+// A [Algorithm] has a pointer for each kind of algorithm: [Exclusion] has the cost of an entry, the laws of
 // message counts and the promise of fairness; [Leadership] the promises of an elector; [Flaw] how a known
 // broken algorithm fails. A [Claim] is a published figure with the trial that reproduces it, a [FaultCell]
 // the expected outcomes under a plan.
 //
-// An [Instance] is a row with a configuration. [Assemble] makes a [Stack], the instances that every node
-// runs.
+// An [Instance] is an algorithm with a configuration. [Assemble] makes a [Stack], the instances that every
+// node runs.
 //
 // The tables themselves are in packages mutex, election and detector; package catalog has them all.
-package row
+package algorithm
 
 import (
 	"cmp"
@@ -26,8 +26,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A Row is one row of a table of algorithms. Fields that only one kind of row has are behind a pointer.
-type Row struct {
+// An Algorithm is one algorithm of a table. Fields that only one kind of algorithm has are behind a pointer.
+type Algorithm struct {
 	nodes.Spec
 	Aliases []string // other names of the algorithm
 	Family  string   // centralized, token, permission or quorum
@@ -105,15 +105,15 @@ func (x *Exclusion) Promised(c nodes.Config) (bypass int, promised bool) {
 	return x.Bypass(c), true
 }
 
-// Exclusion returns r.Mutex, or a zero Exclusion if the row has none.
-func (r *Row) Exclusion() *Exclusion { return cmp.Or(r.Mutex, &Exclusion{}) }
+// Exclusion returns r.Mutex, or a zero Exclusion if the algorithm has none.
+func (r *Algorithm) Exclusion() *Exclusion { return cmp.Or(r.Mutex, &Exclusion{}) }
 
-// Leadership returns r.Elector, or a zero Leadership if the row has none.
-func (r *Row) Leadership() *Leadership { return cmp.Or(r.Elector, &Leadership{}) }
+// Leadership returns r.Elector, or a zero Leadership if the algorithm has none.
+func (r *Algorithm) Leadership() *Leadership { return cmp.Or(r.Elector, &Leadership{}) }
 
 // CostOf returns the published cost of the algorithm; if no cost is published, it returns ranges that hold
 // any cost.
-func (r *Row) CostOf(c nodes.Config) Cost {
+func (r *Algorithm) CostOf(c nodes.Config) Cost {
 	if cost := r.Exclusion().Cost; cost != nil {
 		return cost(c)
 	}
@@ -123,7 +123,7 @@ func (r *Row) CostOf(c nodes.Config) Cost {
 
 // Validate returns an error if the algorithm refuses a configuration. The error says why, and what would be
 // right.
-func (r *Row) Validate(c nodes.Config) error {
+func (r *Algorithm) Validate(c nodes.Config) error {
 	return hinted(r.Spec.Validate(c))
 }
 
@@ -136,8 +136,8 @@ func hinted(err error) error {
 	return err
 }
 
-// Check returns an error that names the required fields that the row lacks.
-func (r *Row) Check() error {
+// Check returns an error that names the required fields that the algorithm lacks.
+func (r *Algorithm) Check() error {
 	exclusion := r.excludes()
 	return r.Lacks(append(r.lacks(), named(
 		field{"Aliases", len(r.Aliases) == 0 && exclusion},
@@ -149,10 +149,11 @@ func (r *Row) Check() error {
 		field{"Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0})...)...)
 }
 
-// CheckOwn returns an error that names missing fields without which no run of the row can be made and judged.
-func (r *Row) CheckOwn() error { return r.Lacks(r.lacks()...) }
+// CheckOwn returns an error that names missing fields without which no run of the algorithm can be made and
+// judged.
+func (r *Algorithm) CheckOwn() error { return r.Lacks(r.lacks()...) }
 
-// A field is the name of a field of a row, and whether the row lacks it.
+// A field is the name of a field of an algorithm, and whether the algorithm lacks it.
 type field struct {
 	name    string
 	lacking bool
@@ -168,8 +169,8 @@ func named(fields ...field) (names []string) {
 	return names
 }
 
-// lacks returns the missing fields that every row needs.
-func (r *Row) lacks() []string {
+// lacks returns the missing fields that every algorithm needs.
+func (r *Algorithm) lacks() []string {
 	names := named(field{"Name", r.Name == ""})
 	foreign := false
 	for kind, own := range r.ofKinds() {
@@ -185,8 +186,8 @@ func (r *Row) lacks() []string {
 		field{"Timers", len(r.Timers) == 0 && r.timed()})...)
 }
 
-// ofKinds returns the field that each kind of row has, in the order of the kinds.
-func (r *Row) ofKinds() [3]field {
+// ofKinds returns the field that each kind of algorithm has, in the order of the kinds.
+func (r *Algorithm) ofKinds() [3]field {
 	all := [...]field{{name: "Mutex"}, {name: "Elector"}, {name: "Detector"}}
 	for i, pointer := range [...]any{r.Mutex, r.Elector, r.Detector} {
 		all[i].lacking = reflect.ValueOf(pointer).IsNil()
@@ -194,11 +195,11 @@ func (r *Row) ofKinds() [3]field {
 	return all
 }
 
-// excludes reports whether the row is one of mutual exclusion.
-func (r *Row) excludes() bool { return r.Kind == nodes.MutualExclusion }
+// excludes reports whether the algorithm is one of mutual exclusion.
+func (r *Algorithm) excludes() bool { return r.Kind == nodes.MutualExclusion }
 
 // timed reports whether the machines of the clients set timers.
-func (r *Row) timed() bool {
+func (r *Algorithm) timed() bool {
 	if r.New == nil {
 		return false
 	}
@@ -206,11 +207,12 @@ func (r *Row) timed() bool {
 	return timed
 }
 
-// Options returns the options of all rows of a table: each name once, with the values that any row accepts.
-func Options(table []*Row) []nodes.Option {
+// Options returns the options of all algorithms of a table: each name once, with the values that any
+// algorithm accepts.
+func Options(table []*Algorithm) []nodes.Option {
 	var all []nodes.Option
-	for _, row := range table {
-		for _, o := range row.Options {
+	for _, algo := range table {
+		for _, o := range algo.Options {
 			at := slices.IndexFunc(all, func(known nodes.Option) bool { return known.Name == o.Name })
 			if at < 0 {
 				all = append(all, o)
@@ -240,23 +242,23 @@ func CheckTime(value string, least, most time.Duration, example string) error {
 	return nil
 }
 
-// Find returns the row of table with a name or alias, in upper or lower case. The error for an unknown name
-// suggests names. what is the word for an entry of the table, as in "algorithm".
-func Find(what string, table []*Row, name string) (*Row, error) {
+// Find returns the algorithm of table with a name or alias, in upper or lower case. The error for an unknown
+// name suggests names. what is the word for an entry of the table, as in "algorithm".
+func Find(what string, table []*Algorithm, name string) (*Algorithm, error) {
 	known := suggest.List{Aliases: map[string][]string{}, By: "list"}
-	for _, row := range table {
-		for _, word := range append([]string{row.Name}, row.Aliases...) {
+	for _, algo := range table {
+		for _, word := range append([]string{algo.Name}, algo.Aliases...) {
 			if strings.EqualFold(word, name) {
-				return row, nil
+				return algo, nil
 			}
 		}
-		known.Names = append(known.Names, row.Name)
-		known.Aliases[row.Name] = row.Aliases
+		known.Names = append(known.Names, algo.Name)
+		known.Aliases[algo.Name] = algo.Aliases
 	}
 	return nil, &UnknownError{what, name, known.Hint(name)}
 }
 
-// An UnknownError says that no row of a table has a name.
+// An UnknownError says that no algorithm of a table has a name.
 type UnknownError struct{ what, name, hint string }
 
 func (e *UnknownError) Error() string {

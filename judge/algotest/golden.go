@@ -1,4 +1,4 @@
-package rowtest
+package algotest
 
 import (
 	"flag"
@@ -10,18 +10,18 @@ import (
 
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/replay/story"
-	"turnstile/nodes/row"
 )
 
 // Rewrite is the flag -rewrite: tests write their results into the files with the expected results.
 var Rewrite = flag.Bool("rewrite", false, "write what the schedules in testdata tell into their files")
 
-// A Form plays the stories of a row: the row itself, a sound variant of it, or a mutant.
+// A Form plays the stories of an algorithm: the algorithm itself, a sound variant of it, or a mutant.
 type Form struct {
-	*row.Row
-	Title string // its name in stories: the changed rule of a mutant; empty for the row itself
+	*algorithm.Algorithm
+	Title string // its name in stories: the changed rule of a mutant; empty for the algorithm itself
 	Sound bool   // it breaks no promise inside its model
 	// Fails names checks, one of which a mutant must fail in each of its stories. If Inside is set, it must fail
 	// inside its model. Empty: it need not fail.
@@ -30,9 +30,10 @@ type Form struct {
 }
 
 // Goldens plays every story in testdata with its forms, and compares the result with the file. The parameter
-// form returns the form of a row with a title; the parameter also, if not nil, tests each form.
-func Goldens(t *testing.T, least int, find func(string) (*row.Row, error),
-	form func(row *row.Row, title string) (Form, error), also func(*testing.T, *replay.Schedule, Form)) {
+// form returns the form of an algorithm with a title; the parameter also, if not nil, tests each form.
+func Goldens(t *testing.T, least int, find func(string) (*algorithm.Algorithm, error),
+	form func(algo *algorithm.Algorithm, title string) (Form, error), also func(*testing.T, *replay.Schedule,
+		Form)) {
 	paths, err := filepath.Glob("testdata/*/*.txt")
 	if err != nil || len(paths) < least {
 		t.Fatalf("%d schedules, %v", len(paths), err)
@@ -49,7 +50,7 @@ func Goldens(t *testing.T, least int, find func(string) (*row.Row, error),
 				if err != nil {
 					return nil, "", 0, err
 				}
-				r, err := s.Play(f.Row)
+				r, err := s.Play(f.Algorithm)
 				if err != nil {
 					return nil, "", 0, err
 				}

@@ -12,18 +12,18 @@ import (
 	"turnstile/bench/service/natskv"
 	"turnstile/chaos"
 	"turnstile/internal/suggest"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-type spec = row.Row
+type spec = algorithm.Algorithm
 
 // known is the table of algorithms that the program knows, as commands look them up.
 type known struct{ catalog.Table }
 
-// namesOf returns the names of the rows of a table.
+// namesOf returns the names of the algorithms of a table.
 func namesOf(table []*spec) (names []string) {
-	for _, row := range table {
-		names = append(names, row.Name)
+	for _, algo := range table {
+		names = append(names, algo.Name)
 	}
 	return names
 }
@@ -63,9 +63,9 @@ func noService(name string) error {
 // findAlgorithm does what Find does. If the name is that of a service, its error names the command that runs
 // the service.
 func (k known) findAlgorithm(name string) (*spec, error) {
-	row, err := k.Find(name)
+	algo, err := k.Find(name)
 	if err == nil {
-		return row, nil
+		return algo, nil
 	}
 	if s := ownService(name); s != nil {
 		return nil, fmt.Errorf("%s is a service, not an algorithm: orchestrator bench --service %[1]s runs it",
@@ -93,28 +93,28 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 func (k known) findElector(name string) (*spec, error) { return k.FindElector(name) }
 
 // A rowFlag is a flag that names an algorithm.
-type rowFlag struct {
+type algorithmFlag struct {
 	name *string
 	known
 }
 
 // Set implements pflag.Value.
-func (f *rowFlag) Set(text string) error { *f.name = text; return nil }
+func (f *algorithmFlag) Set(text string) error { *f.name = text; return nil }
 
 // String implements pflag.Value.
-func (f *rowFlag) String() string { return *f.name }
+func (f *algorithmFlag) String() string { return *f.name }
 
 // Type implements pflag.Value.
-func (*rowFlag) Type() string { return "string" }
+func (*algorithmFlag) Type() string { return "string" }
 
 // with returns the algorithms for which the function holds returns true.
-func (k known) with(holds func(*spec) bool) (rows []*spec) {
-	for _, row := range k.Rows() {
-		if holds(row) {
-			rows = append(rows, row)
+func (k known) with(holds func(*spec) bool) (algos []*spec) {
+	for _, algo := range k.Algorithms() {
+		if holds(algo) {
+			algos = append(algos, algo)
 		}
 	}
-	return rows
+	return algos
 }
 
 // ownServices are the services that this program has itself. All others are in the program services, which is

@@ -1,4 +1,4 @@
-package row
+package algorithm
 
 import "testing"
 
@@ -18,11 +18,11 @@ func TestOutcomesAreWritten(t *testing.T) {
 }
 
 func TestFaultCellsAreFound(t *testing.T) {
-	row := &Row{Faults: []FaultCell{{Fault: "lost", May: Blocks}, {Fault: "late", May: Recovers}}}
-	if c, known := row.FaultCell("late"); !known || c.May != Recovers {
+	algo := &Algorithm{Faults: []FaultCell{{Fault: "lost", May: Blocks}, {Fault: "late", May: Recovers}}}
+	if c, known := algo.FaultCell("late"); !known || c.May != Recovers {
 		t.Errorf("the cell is %v %v", c, known)
 	}
-	if c, known := row.FaultCell("dead"); known {
+	if c, known := algo.FaultCell("dead"); known {
 		t.Errorf("there is a cell %v", c)
 	}
 }

@@ -1,4 +1,4 @@
-package rowtest
+package algotest
 
 import (
 	"slices"

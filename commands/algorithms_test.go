@@ -9,19 +9,19 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/row"
+	"turnstile/nodes/algorithm"
 )
 
-// eachRow runs a test, which starts processes, as a subtest for each row.
-func eachRow(t *testing.T, test func(t *testing.T, row *row.Row)) {
+// eachRow runs a test, which starts processes, as a subtest for each algorithm.
+func eachAlgorithm(t *testing.T, test func(t *testing.T, algo *algorithm.Algorithm)) {
 	t.Parallel()
 	build(t)
-	for _, row := range soak.Few(mutex.Table) {
-		t.Run(row.Name, func(t *testing.T) { test(t, row) })
+	for _, algo := range soak.Few(mutex.Table) {
+		t.Run(algo.Name, func(t *testing.T) { test(t, algo) })
 	}
 }
 
-// A judged is the verdict on a run of one trial, and its row of runs.csv.
+// A judged is the verdict on a run of one trial, and its algorithm of runs.csv.
 type judged struct {
 	Verdict string
 	Trials  []struct {
@@ -35,10 +35,10 @@ type judged struct {
 	}
 }
 
-// judge makes a run of a row, by the command bench or simulate.
-func judge(t *testing.T, command string, row *row.Row, n int, more ...string) (j judged) {
+// judge makes a run of an algorithm, by the command bench or simulate.
+func judge(t *testing.T, command string, algo *algorithm.Algorithm, n int, more ...string) (j judged) {
 	t.Helper()
-	args := []string{command, "--algo", row.Name, "-n", strconv.Itoa(n), "--entries", "60", "--json"}
+	args := []string{command, "--algo", algo.Name, "-n", strconv.Itoa(n), "--entries", "60", "--json"}
 	cmd := orchestrator(t, t.TempDir(), append(args, more...)...)
 	out, err := cmd.Output()
 	if err != nil {
@@ -53,12 +53,12 @@ func judge(t *testing.T, command string, row *row.Row, n int, more ...string) (j
 	return j
 }
 
-// Every row that is not known to be broken is valid in real processes, and costs what was published.
-func TestRowsAreSoundInProcesses(t *testing.T) {
+// Every algorithm that is not known to be broken is valid in real processes, and costs what was published.
+func TestAlgorithmsAreSoundInProcesses(t *testing.T) {
 	if testing.Short() {
-		t.Skip("make test-all runs it: TestRowsCostTheSameSimulated makes a run of each row")
+		t.Skip("make test-all runs it: TestAlgorithmsCostTheSameSimulated makes a run of each row")
 	}
-	eachRow(t, func(t *testing.T, one *row.Row) {
+	eachAlgorithm(t, func(t *testing.T, one *algorithm.Algorithm) {
 		if one.Flaw != nil {
 			t.Skip("it is known to be broken")
 		}
@@ -67,7 +67,7 @@ func TestRowsAreSoundInProcesses(t *testing.T) {
 			if entries := j.Trials[0].Row.Entries; j.Verdict != "valid" || entries != 60 {
 				t.Errorf("n=%d: %s, %v entries", n, j.Verdict, entries)
 			}
-			if one.Exclusion().Cost(nodes.Config{N: n}).Saturated == row.Unbounded(0) {
+			if one.Exclusion().Cost(nodes.Config{N: n}).Saturated == algorithm.Unbounded(0) {
 				continue // nothing is published
 			}
 			for _, f := range j.Trials[0].Verdict.Findings {
@@ -82,26 +82,26 @@ func TestRowsAreSoundInProcesses(t *testing.T) {
 // Real processes and the simulator agree exactly on the messages per entry: with one request at a time, from
 // the same nodes in the same order or, if messages circulate even without requests, under a saturated load.
 // All timeouts are longer than a process may have to wait for a processor.
-func TestRowsCostTheSameSimulated(t *testing.T) {
-	eachRow(t, func(t *testing.T, row *row.Row) {
-		if row.Broken().Alone {
+func TestAlgorithmsCostTheSameSimulated(t *testing.T) {
+	eachAlgorithm(t, func(t *testing.T, algo *algorithm.Algorithm) {
+		if algo.Broken().Alone {
 			t.Skip("it is known to stop even if requests come one at a time")
 		}
 		load := "sequential"
-		if row.Circulates {
+		if algo.Circulates {
 			load = "saturated"
 		}
 		flags := []string{"--load", load, "--seed", "11", "--latency", "0"}
 		for _, timeout := range []string{"retry", "loss-timeout"} {
-			if row.Option(timeout) != nil {
+			if algo.Option(timeout) != nil {
 				flags = append(flags, "--"+timeout, "20s")
 			}
 		}
-		if row.Detects != "" {
+		if algo.Detects != "" {
 			flags = append(flags, "--detector", "heartbeat:timeout=20s")
 		}
 		perEntry := func(command string) float64 {
-			j := judge(t, command, row, 5, flags...)
+			j := judge(t, command, algo, 5, flags...)
 			return *j.Trials[0].Row.PerEntry
 		}
 		if bench, simulate := perEntry("bench"), perEntry("simulate"); bench != simulate {

@@ -1,7 +1,7 @@
-// Package rowtest has helpers for the tests of all tables of algorithms: it plays their stories, makes and
-// hunts mutants of their rows, and runs them over networks with faults. It depends on no table, as
+// Package algotest has helpers for the tests of all tables of algorithms: it plays their stories, makes and
+// hunts mutants of their algorithms, and runs them over networks with faults. It depends on no table, as
 // testing/fstest depends on no file system.
-package rowtest
+package algotest
 
 import (
 	"regexp"
@@ -13,14 +13,14 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
 
-// Rebuilt returns a copy of a row in which wrap replaces the machines of type M.
-func Rebuilt[M any](of *row.Row, wrap func(M) nodes.Machine) *row.Row {
+// Rebuilt returns a copy of an algorithm in which wrap replaces the machines of type M.
+func Rebuilt[M any](of *algorithm.Algorithm, wrap func(M) nodes.Machine) *algorithm.Algorithm {
 	replace := func(m nodes.Machine) nodes.Machine {
 		if sound, ok := any(m).(*M); ok {
 			return wrap(*sound)
@@ -35,27 +35,27 @@ func Rebuilt[M any](of *row.Row, wrap func(M) nodes.Machine) *row.Row {
 	return &r
 }
 
-// A Mutant is a row with one rule changed.
+// A Mutant is an algorithm with one rule changed.
 type Mutant struct {
-	Rule string
-	Row  *row.Row
+	Rule      string
+	Algorithm *algorithm.Algorithm
 }
 
-// MutantsOf returns a function that makes mutants of a row: it takes the changed rule, and a function that
-// makes the mutant from the sound machine, of type M.
-func MutantsOf[M any](of *row.Row) func(rule string, wrap func(M) nodes.Machine) Mutant {
+// MutantsOf returns a function that makes mutants of an algorithm: it takes the changed rule, and a function
+// that makes the mutant from the sound machine, of type M.
+func MutantsOf[M any](of *algorithm.Algorithm) func(rule string, wrap func(M) nodes.Machine) Mutant {
 	return func(rule string, wrap func(M) nodes.Machine) Mutant { return Mutant{rule, Rebuilt(of, wrap)} }
 }
 
-// Hunt demands that every mutant of a row is caught by one of the seeds 1 to seeds, and the row itself by no
-// seed. fault returns what is wrong under a seed, or "".
-func Hunt(t *testing.T, of *row.Row, mutants []Mutant, seeds uint64,
-	fault func(t testing.TB, row *row.Row, seed uint64) string) {
+// Hunt demands that every mutant of an algorithm is caught by one of the seeds 1 to seeds, and the algorithm
+// itself by no seed. fault returns what is wrong under a seed, or "".
+func Hunt(t *testing.T, of *algorithm.Algorithm, mutants []Mutant, seeds uint64,
+	fault func(t testing.TB, algo *algorithm.Algorithm, seed uint64) string) {
 	for _, m := range append(slices.Clip(mutants), Mutant{"", of}) {
 		caught, seed := "", uint64(0)
 		for caught == "" && seed < seeds {
 			seed++
-			caught = fault(t, m.Row, seed)
+			caught = fault(t, m.Algorithm, seed)
 		}
 		if t.Logf("%s: seed %d: %s", m.Rule, seed, caught); (caught == "") != (m.Rule == "") {
 			t.Errorf("%q: caught by %q", m.Rule, caught)
@@ -63,9 +63,9 @@ func Hunt(t *testing.T, of *row.Row, mutants []Mutant, seeds uint64,
 	}
 }
 
-// StackOf returns the stack of a row, with further instances beside it.
-func StackOf(of *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
-	s, err := row.Assemble(row.Instance{Row: of, Config: c}, beside...)
+// StackOf returns the stack of an algorithm, with further instances beside it.
+func StackOf(of *algorithm.Algorithm, c nodes.Config, beside ...algorithm.Instance) *algorithm.Stack {
+	s, err := algorithm.Assemble(algorithm.Instance{Algorithm: of, Config: c}, beside...)
 	if err != nil {
 		panic(err) // a bug in a test
 	}
@@ -79,7 +79,8 @@ func Over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
 		measured = o.Duration
 	}
 	of := o.Stack.Instances()[0]
-	scene := &chaos.Scene{Spec: of.Row, Config: of.Config, Stack: o.Stack, Measured: measured, Simulated: true}
+	scene := &chaos.Scene{Spec: of.Algorithm, Config: of.Config, Stack: o.Stack, Measured: measured,
+		Simulated: true}
 	resolved, err := chaos.Resolve(faults, scene, o.Seed)
 	if err != nil {
 		panic(err) // a bug in a test
@@ -132,30 +133,31 @@ func Drawn(text string) chance.Distribution {
 // NetworkOf returns a network with a latency.
 func NetworkOf(latency string) *chaos.Network { return &chaos.Network{Latency: Drawn(latency)} }
 
-// Node returns a node of a row that has not started.
-func Node(of *row.Row, n int, id nodes.ID) *nodes.Node {
+// Node returns a node of an algorithm that has not started.
+func Node(of *algorithm.Algorithm, n int, id nodes.ID) *nodes.Node {
 	return nodes.NewNode(StackOf(of, nodes.Config{N: n}).Stack, id, 0, nil)
 }
 
-// Named demands that the names of rows are unique and well formed, and that their summaries are sentences.
-func Named(t *testing.T, table []*row.Row) {
+// Named demands that the names of algorithms are unique and well formed, and that their summaries are
+// sentences.
+func Named(t *testing.T, table []*algorithm.Algorithm) {
 	t.Helper()
 	taken := map[string]string{}
-	for _, row := range table {
-		for _, name := range append([]string{row.Name}, row.Aliases...) {
+	for _, algo := range table {
+		for _, name := range append([]string{algo.Name}, algo.Aliases...) {
 			if taken[name] != "" {
-				t.Errorf("%s and %s are both called %s", taken[name], row.Name, name)
+				t.Errorf("%s and %s are both called %s", taken[name], algo.Name, name)
 			}
-			taken[name] = row.Name
+			taken[name] = algo.Name
 			if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(name) {
 				t.Errorf("%q is not a name: it must have small letters, digits and - only", name)
 			}
 		}
-		if err := row.Check(); err != nil {
+		if err := algo.Check(); err != nil {
 			t.Error(err)
 		}
-		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) {
-			t.Errorf("%s: the summary %q is not a sentence", row.Name, row.Summary)
+		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(algo.Summary) {
+			t.Errorf("%s: the summary %q is not a sentence", algo.Name, algo.Summary)
 		}
 	}
 }

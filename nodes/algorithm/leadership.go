@@ -1,4 +1,4 @@
-package row
+package algorithm
 
 import (
 	"time"
@@ -97,8 +97,8 @@ type Partition struct {
 	Mend string
 }
 
-// PartitionsIn returns the partitions of the row for a configuration: if someLinks is set, the ones with Cuts
-// of SomeLinks, and otherwise all others.
+// PartitionsIn returns the partitions of the algorithm for a configuration: if someLinks is set, the ones
+// with Cuts of SomeLinks, and otherwise all others.
 func (l *Leadership) PartitionsIn(c nodes.Config, someLinks bool) (all []Partition) {
 	for _, p := range l.Partitions {
 		if (p.Cuts == SomeLinks) == someLinks && (p.In == nil || p.In(c)) {

@@ -1,4 +1,4 @@
-package row
+package algorithm
 
 import (
 	"fmt"
@@ -58,8 +58,8 @@ type FaultCell struct {
 	Why string
 }
 
-// FaultCell returns the cell of a fault, and whether the row has one.
-func (r *Row) FaultCell(fault string) (FaultCell, bool) {
+// FaultCell returns the cell of a fault, and whether the algorithm has one.
+func (r *Algorithm) FaultCell(fault string) (FaultCell, bool) {
 	for _, c := range r.Faults {
 		if c.Fault == fault {
 			return c, true
@@ -103,7 +103,7 @@ type Flaw struct {
 }
 
 // Broken returns the flaw of the algorithm; the zero Flaw if none is known.
-func (r *Row) Broken() Flaw {
+func (r *Algorithm) Broken() Flaw {
 	if r.Flaw == nil {
 		return Flaw{}
 	}
@@ -119,7 +119,7 @@ func (f Flaw) String() string {
 }
 
 // ShowFlaw returns the arguments of the command that explores the algorithm until its flaw shows.
-func (r *Row) ShowFlaw() []string {
+func (r *Algorithm) ShowFlaw() []string {
 	args := []string{"explore", "--algo", r.Name, "-n", fmt.Sprint(r.Flaw.At.N)}
 	for _, name := range slices.Sorted(maps.Keys(r.Flaw.At.Options)) {
 		args = append(args, "--"+name, r.Flaw.At.Options[name])
@@ -143,10 +143,10 @@ func (r *Row) ShowFlaw() []string {
 }
 
 // showMore has, by kind of algorithm, the further arguments that show a flaw.
-var showMore = map[nodes.Kind]func(*Row) []string{nodes.Election: (*Row).showElection}
+var showMore = map[nodes.Kind]func(*Algorithm) []string{nodes.Election: (*Algorithm).showElection}
 
 // showElection returns the further arguments for a flaw of an elector.
-func (r *Row) showElection() []string {
+func (r *Algorithm) showElection() []string {
 	args := []string{"--campaigns", "1"} // this suffices for a flaw to show, and keeps the state space small
 	if r.Flaw.By&nodes.NoCrash != 0 && r.Elector.Terms {
 		args = append(args, "--restarts") // a flaw of terms shows when a node restarts

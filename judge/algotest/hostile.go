@@ -1,4 +1,4 @@
-package rowtest
+package algotest
 
 import (
 	"strconv"
@@ -6,15 +6,15 @@ import (
 
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
-// Hostile returns two explorations of two clients of a row. In both, links reorder messages and one timer
-// expires early; in the first a node crashes and restarts, in the second a message arrives twice. Neither
-// breaks an assumption of the row's safety.
-func Hostile(of *row.Row) []explore.Options {
+// Hostile returns two explorations of two clients of an algorithm. In both, links reorder messages and one
+// timer expires early; in the first a node crashes and restarts, in the second a message arrives twice.
+// Neither breaks an assumption of the algorithm's safety.
+func Hostile(of *algorithm.Algorithm) []explore.Options {
 	c := of.Explicit(nodes.Config{N: 2})
 	tolerates := func(a nodes.Assumption) bool { return of.SafeIn(c)&a == 0 }
 	o := explore.Options{Spec: of, Config: c, Entries: 2, Reordering: tolerates(nodes.FIFO),
@@ -33,10 +33,10 @@ func Hostile(of *row.Row) []explore.Options {
 	return []explore.Options{crash, double}
 }
 
-// ExploreHostile demands that the hostile explorations of the sound rows of a table find no violation. The
-// two of each row, sound or not, are made at the same time, so that the race detector finds what machines
-// share.
-func ExploreHostile(t *testing.T, table []*row.Row) {
+// ExploreHostile demands that the hostile explorations of the sound algorithms of a table find no violation.
+// The two of each algorithm, sound or not, are made at the same time, so that the race detector finds what
+// machines share.
+func ExploreHostile(t *testing.T, table []*algorithm.Algorithm) {
 	for _, of := range table {
 		t.Run(of.Name, func(t *testing.T) {
 			for i, o := range Hostile(of) {
@@ -58,7 +58,7 @@ func ExploreHostile(t *testing.T, table []*row.Row) {
 func FindUsually(t *testing.T, n int, mutants []Mutant) {
 	for _, m := range mutants {
 		t.Run(m.Rule, func(t *testing.T) {
-			for i, o := range explore.Usual(m.Row, m.Row.Explicit(nodes.Config{N: n})) {
+			for i, o := range explore.Usual(m.Algorithm, m.Algorithm.Explicit(nodes.Config{N: n})) {
 				o.States = 1 << 17
 				x := Explore(t, o)
 				t.Logf("space %d: %d states, %s", i, x.States, x.Bound)
