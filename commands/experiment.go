@@ -93,7 +93,7 @@ func (a *app) printWrong(e *study.Experiment, what, repeat string, r *study.Resu
 // machine.
 var notRecorded = []string{"results", "node-program", "json", "no-progress", "dry-run", "mixed", "control",
 	"key",
-	"config", helpAll, "help"}
+	"config", "set", helpAll, "help"}
 
 // recorded returns the command that makes the same runs again: its words, and the flags that the user set
 // anywhere.
@@ -109,6 +109,10 @@ func (s settings) recorded(flags *pflag.FlagSet, words ...string) string {
 		}
 		if list, is := of.(pflag.SliceValue); is {
 			value = strings.Join(list.GetSlice(), ",")
+		}
+		if value == f.NoOptDefVal { // a flag that is on
+			words = append(words, "--"+f.Name)
+			return
 		}
 		words = append(words, "--"+f.Name+"="+terminal.ShellQuoted(value))
 	})

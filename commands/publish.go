@@ -46,7 +46,7 @@ func publishCommand(k known) Command {
 		Args:     atMostOne,
 		Complete: completeRunOrSet,
 		Ends:     true,
-		Run:      onStored(&c.root, openVerifiable, c.run),
+		Run:      onStored(&c.root, c.open, c.run),
 	}
 }
 
@@ -58,11 +58,20 @@ func (c *publishCall) addTo(cmd *cobra.Command) {
 	forOneCall(cmd, "to", "histories", "tables")
 }
 
+// open finds what to publish: for --tables also a set that has the table of a study alone.
+func (c *publishCall) open(root, ref string) (verifiable, error) {
+	v, err := openVerifiable(root, ref)
+	if path := results.PathOfStudy(root, ref); err != nil && c.tables && path != "" {
+		return verifiable{set: &results.Set{Path: path}}, nil
+	}
+	return v, err
+}
+
 // run publishes a set, or a single run as a set of its own.
 func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 	set := of.set
-	if of.published != "" {
-		return fmt.Errorf("%s was published already: pass it on as it is", of.published)
+	if of.published != "" || set != nil && set.Joined {
+		return fmt.Errorf("%s was published already: pass it on as it is", a.args[0])
 	} else if set == nil {
 		set = &results.Set{Path: of.run.Path, Runs: []*results.Folder{of.run}}
 	}

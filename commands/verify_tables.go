@@ -1,16 +1,19 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/google/shlex"
 	"github.com/spf13/cobra"
@@ -36,6 +39,8 @@ type tablesAudit struct {
 	Unknown []string `json:"not_confirmed"` // what was not compared, and why
 	set     *results.Set
 	known   known
+	program program // runs recorded commands again
+	lacks   bool    // this version cannot tell which runs belong to the set
 }
 
 func (t *tablesAudit) differ(file, what string) {
@@ -48,17 +53,21 @@ func (c *verifyCall) verifyTables(ctx context.Context, a *app, set *results.Set)
 	if err != nil {
 		return failure{fmt.Errorf("%s cannot be checked: %w", set.Path, err), check.Inconclusive.ExitCode()}
 	}
-	t := &tablesAudit{Audit: audit, set: set, known: c.known, Unknown: []string{}}
+	t := &tablesAudit{Audit: audit, set: set, known: c.known, program: a.program, Unknown: []string{}}
 	if len(set.Runs) > 0 {
 		t.Checked = append(t.Checked, fmt.Sprintf("the tables of %s with each other",
 			english.Count(len(set.Runs), "run", "runs")))
 	}
-	sweeps := t.grids()
+	sweeps, studies := t.grids()
 	if err := t.pages(); err != nil {
 		return failure{err, unwritten}
 	}
 	if c.again {
-		if err := t.again(ctx, sweeps, c.sample); err != nil {
+		err := t.again(ctx, sweeps, c.sample)
+		for _, m := range studies {
+			err = cmp.Or(err, t.studyAgain(ctx, m))
+		}
+		if err != nil {
 			return failure{err, check.Inconclusive.ExitCode()}
 		}
 	}
@@ -71,8 +80,11 @@ func (c *verifyCall) verifyTables(ctx context.Context, a *app, set *results.Set)
 
 // tellTablesOf prints what was found in a set with joined tables, and sets the exit status.
 func (c *verifyCall) tellTablesOf(a *app, t *tablesAudit) error {
-	if len(t.Differences) > 0 {
+	switch {
+	case len(t.Differences) > 0:
 		a.status = check.Violated.ExitCode()
+	case t.lacks:
+		a.status = check.Inconclusive.ExitCode()
 	}
 	if c.json {
 		return terminal.PrintJSON(a.stdout, t)
@@ -101,16 +113,17 @@ func (c *verifyCall) tellTablesOf(a *app, t *tablesAudit) error {
 	return nil
 }
 
-// grids compares the runs of the set with the runs that its recorded commands make. It returns the sweeps.
-func (t *tablesAudit) grids() (sweeps []*sweepCall) {
+// grids compares the runs of the set with the runs that its recorded commands make. It returns the sweeps,
+// and the other commands.
+func (t *tablesAudit) grids() (sweeps []*sweepCall, studies []results.Making) {
 	made, err := results.Makings(filepath.Dir(t.set.Path), filepath.Base(t.set.Path))
 	switch {
 	case err != nil:
 		t.differ(results.SetFile, err.Error())
-		return nil
+		return nil, nil
 	case len(made) == 0:
 		t.Unknown = append(t.Unknown, "the runs that belong to the set: it has no "+results.SetFile)
-		return nil
+		return nil, nil
 	}
 	rows, runs := map[string]*results.Row{}, 0
 	for _, f := range t.set.Runs {
@@ -121,9 +134,14 @@ func (t *tablesAudit) grids() (sweeps []*sweepCall) {
 	planned := map[string]study.Planned{}
 	for i, m := range made {
 		sweep, all, err := t.known.plannedBy(m)
-		if err != nil {
+		if errors.Is(err, errNoSweep) {
+			studies = append(studies, m)
+			t.cells(m)
+			continue
+		} else if err != nil {
 			t.Unknown = append(t.Unknown, fmt.Sprintf("the runs of command %d in %s: %v", i+1, results.SetFile, err))
-			return nil
+			t.lacks = true
+			return nil, studies
 		}
 		if m.Trials != sweep.Trials || m.Seed != sweep.Seed || m.Cells != len(sweep.Cells) {
 			t.differ(results.SetFile, fmt.Sprintf("command %d makes %d configurations with %d trials and seed %d, "+
@@ -136,17 +154,39 @@ func (t *tablesAudit) grids() (sweeps []*sweepCall) {
 		}
 		runs += len(all)
 	}
+	if len(studies) > 0 && len(sweeps) == 0 {
+		return nil, studies
+	}
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(planned)),
 		func(name string) bool { return rows[name] != nil }) {
 		t.Unknown = append(t.Unknown,
 			fmt.Sprintf("which runs belong to the set: this version gives other names to "+
 				"runs than %s, which made them", results.Maker(made[0].Versions)))
-		return nil
+		t.lacks = true
+		return nil, studies
 	}
 	t.compareRuns(planned, rows)
 	t.Checked = append(t.Checked, fmt.Sprintf("the runs with the %d that the commands of %s make, "+
 		"their settings and seeds", runs, results.SetFile))
-	return sweeps
+	return sweeps, studies
+}
+
+// cells compares the number of rows in the table of a study with the number of its cells on record.
+func (t *tablesAudit) cells(m results.Making) {
+	words := strings.Fields(m.Command)
+	table := map[string]string{"matrix": results.MatrixFile, "split-brain": results.SplitBrainFile}[words[1]]
+	if table == "" || len(words) > 2 && !strings.HasPrefix(words[2], "-") { // matrix failover has other cells
+		t.Unknown = append(t.Unknown, "which runs belong to the set: "+m.Command+" may leave some out")
+		return
+	}
+	rows, err := t.set.RunsNamedIn(table)
+	if err != nil {
+		t.differ(table, err.Error())
+	} else if len(rows) != m.Cells {
+		t.differ(table, fmt.Sprintf("it has %d rows, and its command made %d cells", len(rows), m.Cells))
+	} else {
+		t.Checked = append(t.Checked, fmt.Sprintf("the number of rows in %s with that of its command", table))
+	}
 }
 
 // compareRuns compares the algorithms of runs with the planned runs, by their names.
@@ -310,7 +350,7 @@ func (t *tablesAudit) again(ctx context.Context, sweeps []*sweepCall, sample int
 	case left > 0:
 		t.Unknown = append(t.Unknown, fmt.Sprintf("%s of processes: those never repeat exactly",
 			english.Count(left, "run", "runs")))
-	case made == 0:
+	case made == 0 && len(sweeps) > 0:
 		t.Unknown = append(t.Unknown, "what the runs would show again: no run was made again")
 	}
 	return nil
@@ -358,6 +398,59 @@ func (t *tablesAudit) sweepAgain(ctx context.Context, s *sweepCall, sample int) 
 		made++
 	}
 	return made, nil
+}
+
+// studyAgain makes the command of a simulated study again in a temporary folder, and compares its table, and
+// the tables of its runs.
+func (t *tablesAudit) studyAgain(ctx context.Context, m results.Making) error {
+	words, err := shlex.Split(m.Command)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(words,
+		func(w string) bool { return w == "--simulated" || w == "--simulated=true" }) {
+		t.Unknown = append(t.Unknown, "what "+m.Command+" would show again: runs of processes never repeat exactly")
+		return nil
+	}
+	dir, err := proc.TempDir("again")
+	if err != nil {
+		return err
+	}
+	defer proc.RemoveTemp(dir)
+	var says bytes.Buffer
+	name := publish.NameOf(t.set)
+	words = append(words[1:], "--results="+dir, "--set="+name, "--no-progress")
+	status := run(context.WithValue(ctx, alone{}, true), t.program, words, io.Discard, &says)
+	if ctx.Err() != nil || status > check.Overloaded.ExitCode() {
+		return fmt.Errorf("%s, made again: %s", m.Command, cmp.Or(strings.TrimSpace(says.String()), "interrupted"))
+	}
+	for _, table := range results.StudyTables {
+		stored, is := results.TableIn(t.set.Path, table)
+		made, should := results.TableIn(filepath.Join(dir, name), table)
+		if is != should {
+			t.differ(table, "either the set has it, or the command made again, but not both")
+		} else if is {
+			t.Differences = append(t.Differences, results.CompareCells(table, stored, made)...)
+			t.Checked = append(t.Checked, "every column of "+table+" made again")
+		}
+	}
+	again := results.OpenSet(dir, name)
+	for _, f := range t.set.Runs {
+		at := -1
+		if again != nil {
+			at = slices.IndexFunc(again.Runs, func(r *results.Folder) bool { return r.Name() == f.Name() })
+		}
+		if at < 0 {
+			t.differ(results.RowsFile, fmt.Sprintf("the run %s was not made again by %s", f.Name(), m.Command))
+		} else if err := t.compareTables(f, again.Runs[at]); err != nil {
+			return err
+		}
+	}
+	if again != nil && len(again.Runs) != len(t.set.Runs) {
+		t.differ(results.RowsFile, fmt.Sprintf("it has %d runs, and %s makes %d", len(t.set.Runs), m.Command,
+			len(again.Runs)))
+	}
+	return nil
 }
 
 // compareTables compares every table of a run with that of the run made again, except the version.

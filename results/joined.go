@@ -68,6 +68,18 @@ func IsJoined(path string) bool {
 		!IsPublished(path) && OpenSet(filepath.Dir(path), filepath.Base(path)) == nil
 }
 
+// PathOfStudy returns the path of the set with a record of its commands and the table of a study that ref
+// stands for, as for OpenSet; "": none.
+func PathOfStudy(root, ref string) string {
+	for _, path := range pathsOf(root, ref) {
+		has := func(name string) bool { return exists(filepath.Join(path, name)) }
+		if has(SetFile) && slices.ContainsFunc(StudyTables, has) {
+			return path
+		}
+	}
+	return ""
+}
+
 // PathOfJoined returns the path of the set with joined tables that ref stands for, as for OpenSet; "": none.
 func PathOfJoined(root, ref string) string {
 	for _, path := range pathsOf(root, ref) {
@@ -177,6 +189,12 @@ func (f *Folder) Text(table string) (text []byte, is bool) {
 	}
 	defer file.Close()
 	text, err = io.ReadAll(io.LimitReader(file, input.TableLimit))
+	return text, err == nil
+}
+
+// TableIn returns a table in the folder of a set, and whether it is there.
+func TableIn(path, table string) (text []byte, is bool) {
+	text, err := input.ReadFile(filepath.Join(path, table), input.TableLimit)
 	return text, err == nil
 }
 

@@ -18,11 +18,11 @@ import (
 	"turnstile/results"
 )
 
-// tablesReadme has the name of a set, its numbers of runs and trials, the version, the commands that made it,
+// tablesReadme has the name of a set, what its tables are of, the version, the commands that made it,
 // and which runs lack their beliefs.
 const tablesReadme = "# %s\n" + results.ReadmeBegins +
 	`a benchmark and fault-injection testbed for distributed
-mutual exclusion and leader election: the tables of %s, with %s, by version
+mutual exclusion and leader election: %s, by version
 %s. docs/sets.md explains the files. These commands made the runs:
 
 %s
@@ -112,8 +112,12 @@ func Readme(set *results.Set) (string, error) {
 	if lacking := withoutBeliefs(set); len(lacking) > 0 {
 		left = "\nThe beliefs of these runs changed too often to be listed: " + english.List(lacking) + ".\n"
 	}
-	return fmt.Sprintf(tablesReadme, NameOf(set), english.Count(len(set.Runs), "run", "runs"),
-		english.Count(trials, "trial", "trials"), strings.Join(distinct(versions), ", "),
+	of := "the table of a study, whose runs are not stored"
+	if trials > 0 {
+		of = fmt.Sprintf("the tables of %s with %s", english.Count(len(set.Runs), "run", "runs"),
+			english.Count(trials, "trial", "trials"))
+	}
+	return fmt.Sprintf(tablesReadme, NameOf(set), of, strings.Join(distinct(versions), ", "),
 		strings.Join(distinct(commands), ""), left), nil
 }
 
