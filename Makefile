@@ -139,37 +139,31 @@ licensed = go list -deps -f '{{with .Module}}{{if not (or .Main (eq .Path "turns
 version = $(shell sed -n 's/^\#\# \([0-9.]*\).*/\1/p' CHANGELOG.md | head -1)
 
 # The sets of results/published/, by the commit of the tree. Their runs are below dist/sets/. The same call goes on after
-# an interruption, with the sets that this commit has not made; matrices of algorithms and split-brain begin anew.
+# an interruption, and leaves out the sets that this commit has made.
 SETS = processes simulated services failover known-failures fault-matrix fault-matrix-processes split-brain \
 	split-brain-processes
+made-processes = sweep results/published/processes.yaml
+made-simulated = sweep results/published/simulated.yaml --simulated
+made-services = sweep results/published/services.yaml; $(make-run) sweep results/published/services-open.yaml
+made-failover = matrix --failover --runs 6
+made-known-failures = matrix --services
+made-fault-matrix = matrix --simulated --seed 1
+made-fault-matrix-processes = matrix --seed 1
+made-split-brain = split-brain --simulated --seed 1
+made-split-brain-processes = split-brain --seed 1
+make-run = f() { bin/orchestrator "$$@" --set $$set --results dist/sets || test $$? -le 3; }; f
+repack = rm -rf dist/tables && bin/orchestrator runs publish $$set --tables --to dist/tables/$$set $(1) && \
+	rm -rf results/published/$$set && mv dist/tables/$$set results/published/
 .PHONY: published
 published: services-lease ## make the sets of results/published/ again: make published [SETS='processes services']
-	$(foreach set,$(SETS),$(if $(wildcard results/published/$(set)/README.md),,$(error there is no set $(set))))
 	@test -z "$$($(GIT) status --porcelain -- . ':!results/published')" || { echo "commit the changes first" >&2; exit 1; }
-	@set -e; commit=$$($(GIT) rev-parse HEAD); for set in $(SETS); do \
-		to=results/published/$$set; from=dist/sets/$$set; \
-		if grep -qs "Commit $$commit made" $$to/README.md; then continue; fi; \
-		make() { bin/orchestrator "$$@" --set $$set --results dist/sets || test $$? -le 3; }; \
-		case $$set in \
-			processes) make sweep $$to.yaml ;; \
-			simulated) make sweep $$to.yaml --simulated ;; \
-			services) make sweep $$to.yaml; make sweep $$to-open.yaml ;; \
-			failover) make matrix --failover --runs 6 ;; \
-			known-failures) make matrix --services ;; \
-			fault-matrix) rm -rf $$from; make matrix --simulated --seed 1 ;; \
-			fault-matrix-processes) rm -rf $$from; make matrix --seed 1 ;; \
-			split-brain) rm -rf $$from; make split-brain --simulated --seed 1 ;; \
-			split-brain-processes) rm -rf $$from; make split-brain --seed 1 ;; \
-		esac; \
-		bin/orchestrator report $$set --results dist/sets || test $$? -le 3; \
-		if ls $$from/*/run.yaml >/dev/null 2>&1; then \
-			rm -rf dist/published; from=dist/published/$$set; \
-			bin/orchestrator runs publish $$set --results dist/sets --to $$from || test $$? -le 3; fi; \
-		find $$to -mindepth 1 ! -name README.md -delete; \
-		find $$from -maxdepth 1 \( -name '*.csv' -o -name set.yaml -o -name 'report*' \) \( -type d -o -size -4097k \) \
-			-exec cp -r {} $$to ';'; \
-		sed -i "s/Commit [0-9a-f]*/Commit $$commit/" $$to/README.md; \
-	done
+	@set -e; commit=$$($(GIT) rev-parse HEAD); $(foreach set,$(SETS),set=$(set); \
+		grep -qs $$commit results/published/$$set/README.md || { $(make-run) $(made-$(set)); \
+			$(call repack,--results dist/sets); };)
+
+.PHONY: published-pages
+published-pages: build ## make the reports of results/published/ again from their tables
+	@set -e; for set in $(SETS); do $(call repack,--results results/published); done
 
 KILLS = 200
 .PHONY: services-kills

@@ -30,7 +30,7 @@ const findingsPage = "../docs/findings.md"
 // column:(a OR b), and a - before it negates it; the value none is an empty cell.
 var (
 	links       = regexp.MustCompile(`\[([^\]]+)\]\[([^\]]+)\]`)
-	definitions = regexp.MustCompile(`(?m)^\[([^\]]+)\]: (\S+\.csv) "([^"]+)"\n`)
+	definitions = regexp.MustCompile(`(?m)^\[([^\]]+)\]: (\S+\.csv(?:\.gz)?) "([^"]+)"\n`)
 	queries     = regexp.MustCompile(`^(?:(min|max|each) )?(\w+)(?: by (\w+))?(?: where (.+))?$`)
 	conditions  = regexp.MustCompile(`(-?)(\w+):(\([^)]+\)|\S+)`)
 	resultText  = regexp.MustCompile(`^(?:(\d+)\(N-1\)|([\d,]*\.?\d+) ?(%|µs|ms|s)?)$`)

@@ -20,7 +20,8 @@ const publishHelp = `Make a folder of a set for publication, and an archive of i
 their joined tables, the report if the set has one, README.md and SHA256SUMS. docs/sets.md lists them.
 
 --tables makes the joined tables alone, with the report and README.md made from them, small enough for a
-repository; verify checks them, and makes simulated runs again.
+repository; verify checks them, and makes simulated runs again. Of a set with tables alone it makes the report
+and README.md again.
 
 SET is the name or the path of a set, or one run, as SET/RUN. It refuses a set with an unfinished or a damaged
 run, with a credential, or with a path of this machine in a command.
@@ -70,7 +71,7 @@ func (c *publishCall) open(root, ref string) (verifiable, error) {
 // run publishes a set, or a single run as a set of its own.
 func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 	set := of.set
-	if of.published != "" || set != nil && set.Joined {
+	if of.published != "" || set != nil && set.Joined && !c.tables {
 		return fmt.Errorf("%s was published already: pass it on as it is", a.args[0])
 	} else if set == nil {
 		set = &results.Set{Path: of.run.Path, Runs: []*results.Folder{of.run}}

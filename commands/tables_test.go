@@ -1,10 +1,11 @@
 package commands
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
-	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,12 +192,11 @@ func rowsOf(path string) (rows []map[string]string, err error) {
 		return rows, nil
 	}
 	defer func() { tablesRead[path] = rows }()
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	text, is := results.TableIn(filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), ".gz"))
+	if !is {
+		return nil, fmt.Errorf("there is no %s", path)
 	}
-	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
+	all, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ import (
 	"turnstile/internal/proc"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes/foreign"
 	setpage "turnstile/report/page"
 	"turnstile/results"
 )
@@ -107,7 +108,7 @@ func (c *verifyCall) tellTablesOf(a *app, t *tablesAudit) error {
 	for _, what := range t.Checked {
 		fmt.Fprintf(a.stdout, "compared: %s\n", what)
 	}
-	for _, why := range t.Unknown {
+	for _, why := range distinct(t.Unknown) {
 		fmt.Fprintf(a.stdout, "not confirmed: %s\n", why)
 	}
 	return nil
@@ -132,50 +133,73 @@ func (t *tablesAudit) grids() (sweeps []*sweepCall, studies []results.Making) {
 		}
 	}
 	planned := map[string]study.Planned{}
+	elsewhere := false // some runs depend on the machine that made them: on its servers, or a program
 	for i, m := range made {
 		sweep, all, err := t.known.plannedBy(m)
 		if errors.Is(err, errNoSweep) {
 			studies = append(studies, m)
 			t.cells(m)
 			continue
-		} else if err != nil {
-			t.Unknown = append(t.Unknown, fmt.Sprintf("the runs of command %d in %s: %v", i+1, results.SetFile, err))
-			t.lacks = true
-			return nil, studies
 		}
-		if m.Trials != sweep.Trials || m.Seed != sweep.Seed || m.Cells != len(sweep.Cells) {
+		if runs += m.Cells * m.Trials; err != nil {
+			t.Unknown = append(t.Unknown, fmt.Sprintf("the runs of command %d in %s: %v", i+1, results.SetFile, err))
+			t.lacks, elsewhere = true, true
+			continue
+		}
+		sweeps = append(sweeps, sweep)
+		elsewhere = elsewhere || len(sweep.refused) > 0
+		for _, p := range all {
+			planned[p.Name] = p
+			elsewhere = elsewhere || p.Job.Config.Options[foreign.ServiceOption] != ""
+		}
+		if !elsewhere && (m.Trials != sweep.Trials || m.Seed != sweep.Seed || m.Cells != len(sweep.Cells)) {
 			t.differ(results.SetFile, fmt.Sprintf("command %d makes %d configurations with %d trials and seed %d, "+
 				"and %d, %d and %d are on record", i+1, len(sweep.Cells), sweep.Trials, sweep.Seed, m.Cells,
 				m.Trials, m.Seed))
 		}
-		sweeps = append(sweeps, sweep)
-		for _, p := range all {
-			planned[p.Name] = p
+	}
+	if len(studies) < len(made) {
+		t.runsOf(made, planned, rows, runs, elsewhere)
+	}
+	return sweeps, studies
+}
+
+// runsOf compares the runs of the set with the planned ones or, if some depend on the machine, their number.
+func (t *tablesAudit) runsOf(made []results.Making, planned map[string]study.Planned,
+	rows map[string]*results.Row,
+	runs int, elsewhere bool) {
+	named := slices.ContainsFunc(slices.Collect(maps.Keys(planned)),
+		func(name string) bool { return rows[name] != nil })
+	switch {
+	case elsewhere:
+		if len(t.set.Runs) != runs {
+			t.differ(results.RowsFile, fmt.Sprintf("it has %s, and the commands of %s made %d",
+				english.Count(len(t.set.Runs), "run", "runs"), results.SetFile, runs))
 		}
-		runs += len(all)
-	}
-	if len(studies) > 0 && len(sweeps) == 0 {
-		return nil, studies
-	}
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(planned)),
-		func(name string) bool { return rows[name] != nil }) {
+		t.Checked = append(t.Checked,
+			fmt.Sprintf("the number of runs with the %d that the commands of %s made", runs,
+			results.SetFile))
+		t.Unknown = append(t.Unknown,
+			"the settings of the runs: some depend on the servers of the machine that made "+
+			"them")
+	case !named:
 		t.Unknown = append(t.Unknown,
 			fmt.Sprintf("which runs belong to the set: this version gives other names to "+
-				"runs than %s, which made them", results.Maker(made[0].Versions)))
+			"runs than %s, which made them", results.Maker(made[0].Versions)))
 		t.lacks = true
-		return nil, studies
+	default:
+		t.compareRuns(planned, rows)
+		t.Checked = append(t.Checked,
+			fmt.Sprintf("the runs with the %d that the commands of %s make, their settings "+
+			"and seeds", runs, results.SetFile))
 	}
-	t.compareRuns(planned, rows)
-	t.Checked = append(t.Checked, fmt.Sprintf("the runs with the %d that the commands of %s make, "+
-		"their settings and seeds", runs, results.SetFile))
-	return sweeps, studies
 }
 
 // cells compares the number of rows in the table of a study with the number of its cells on record.
 func (t *tablesAudit) cells(m results.Making) {
 	words := strings.Fields(m.Command)
 	table := map[string]string{"matrix": results.MatrixFile, "split-brain": results.SplitBrainFile}[words[1]]
-	if table == "" || len(words) > 2 && !strings.HasPrefix(words[2], "-") { // matrix failover has other cells
+	if table == "" || strings.Contains(m.Command, "failover") { // some of its cells have several rows
 		t.Unknown = append(t.Unknown, "which runs belong to the set: "+m.Command+" may leave some out")
 		return
 	}

@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type joined struct {
 // OpenJoined opens the set at a path by its joined tables. A run of it has tables, but no record, verdicts or
 // histories. The error is a JoinedError if a table cannot be parsed, or is about a run that runs.csv lacks.
 func OpenJoined(path string) (*Set, error) {
+	path = filepath.Clean(path)
 	s := &Set{Path: path, Joined: true}
 	made, err := Makings(filepath.Dir(path), filepath.Base(path))
 	if unread := new(fs.PathError); err != nil && !errors.As(err, &unread) {
@@ -63,7 +65,7 @@ func (e JoinedError) Unwrap() error { return e.error }
 // IsJoined reports whether a path is the folder of a set that has tables of its runs, or of a study, and no
 // folders of runs. A study of runs that are not stored has a README.md once it was published.
 func IsJoined(path string) bool {
-	has := func(name string) bool { return exists(filepath.Join(path, name)) }
+	has := func(name string) bool { return hasTable(filepath.Join(path, name)) }
 	return (has(RowsFile) && has(SetFile) || has(ReadmeFile) && slices.ContainsFunc(StudyTables, has)) &&
 		!IsPublished(path) && OpenSet(filepath.Dir(path), filepath.Base(path)) == nil
 }
@@ -72,7 +74,7 @@ func IsJoined(path string) bool {
 // stands for, as for OpenSet; "": none.
 func PathOfStudy(root, ref string) string {
 	for _, path := range pathsOf(root, ref) {
-		has := func(name string) bool { return exists(filepath.Join(path, name)) }
+		has := func(name string) bool { return hasTable(filepath.Join(path, name)) }
 		if has(SetFile) && slices.ContainsFunc(StudyTables, has) {
 			return path
 		}
@@ -97,13 +99,64 @@ type linesOf struct {
 	numbers []int // of the lines in the table, from 2
 }
 
+// gzipped follows the name of a table that is compressed, as large tables of published sets are.
+const gzipped = ".gz"
+
+// openTable opens a table, compressed or not.
+func openTable(path string) (io.ReadCloser, error) {
+	if exists(path) || !exists(path+gzipped) {
+		return input.Open(path)
+	}
+	packed, err := input.ReadFile(path+gzipped, input.TableLimit)
+	if err != nil {
+		return nil, err
+	}
+	return gzip.NewReader(bytes.NewReader(packed))
+}
+
+// hasTable reports whether there is a table, compressed or not.
+func hasTable(path string) bool { return exists(path) || exists(path+gzipped) }
+
+// readAll reads a table, compressed or not.
+func readAll(path string) ([]byte, error) {
+	file, err := openTable(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, input.TableLimit+1))
+	if err == nil && len(text) > input.TableLimit {
+		err = fmt.Errorf("%s is larger than %d MB", path, input.TableLimit>>20)
+	}
+	return text, err
+}
+
+// WriteJoined writes a joined table into the folder of a set, compressed if it is large.
+func WriteJoined(path, table string, text []byte) error {
+	const large = 100 << 10
+	if len(text) <= large {
+		return writeFile(filepath.Join(path, table), func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+	}
+	return writeFile(filepath.Join(path, table)+gzipped, func(w io.Writer) error {
+		out, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return cmp.Or(err, out.Close())
+	})
+}
+
 // splitRuns returns the lines of each run in a joined table, the runs in the order of their first lines;
 // nothing if there is no such table.
 func splitRuns(path string) (all []linesOf, headers []string, err error) {
-	text, err := input.ReadFile(path, input.TableLimit)
-	if !exists(path) {
+	if !hasTable(path) {
 		return nil, nil, nil
-	} else if err != nil {
+	}
+	text, err := readAll(path)
+	if err != nil {
 		return nil, nil, fmt.Errorf("reading results: %w", err)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
@@ -153,13 +206,13 @@ func (f *Folder) has(table string) bool {
 	if f.joined != nil {
 		return f.joined.tables[table] != nil
 	}
-	return exists(f.File(table))
+	return hasTable(f.File(table))
 }
 
 // open opens a table of the run.
 func (f *Folder) open(table string) (io.ReadCloser, error) {
 	if f.joined == nil {
-		return input.Open(f.File(table))
+		return openTable(f.File(table))
 	}
 	if !f.has(table) {
 		return nil, &fs.PathError{Op: "open", Path: f.File(table), Err: fs.ErrNotExist}
@@ -194,7 +247,8 @@ func (f *Folder) Text(table string) (text []byte, is bool) {
 
 // TableIn returns a table in the folder of a set, and whether it is there.
 func TableIn(path, table string) (text []byte, is bool) {
-	text, err := input.ReadFile(filepath.Join(path, table), input.TableLimit)
+	var err error
+	text, err = readAll(filepath.Join(path, table))
 	return text, err == nil
 }
 

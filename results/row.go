@@ -308,4 +308,4 @@ func (s *Set) Matrix() ([]MatrixRow, error) {
 }
 
 // HasMatrix reports whether a set has matrix.csv.
-func (s *Set) HasMatrix() bool { return exists(filepath.Join(s.Path, MatrixFile)) }
+func (s *Set) HasMatrix() bool { return hasTable(filepath.Join(s.Path, MatrixFile)) }

@@ -362,12 +362,12 @@ type grid struct {
 
 // readGrid reads a table of a run without interpreting its columns; nil: the run has no such table.
 func readGrid(f *Folder, name string) (*grid, error) {
-	text, err := input.ReadFile(f.File(name), input.TableLimit)
-	if errors.Is(err, fs.ErrNotExist) {
+	if !f.has(name) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading results: %w", err)
+	text, is := f.Text(name)
+	if !is {
+		return nil, fmt.Errorf("reading results: %s cannot be read", f.File(name))
 	}
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
 	switch {

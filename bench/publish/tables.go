@@ -3,9 +3,7 @@ package publish
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +21,7 @@ import (
 const tablesReadme = "# %s\n" + results.ReadmeBegins +
 	`a benchmark and fault-injection testbed for distributed
 mutual exclusion and leader election: %s, by version
-%s. docs/sets.md explains the files. These commands made the runs:
-
-%s
+%s. docs/sets.md explains the files; large tables are compressed. %s
 This checks the tables, the grid and the report; --again makes simulated runs again from their seeds:
 
 	orchestrator verify .
@@ -57,22 +53,17 @@ func MakeTables(ctx context.Context, set *results.Set, to string) error {
 		}
 		text, err := results.Joined(ctx, table, of)
 		if err == nil && text != nil {
-			err = write(filepath.Join(to, table), text)
+			err = results.WriteJoined(to, table, text)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for _, name := range append(slices.Clone(results.StudyTables), results.SetFile) {
-		text, err := input.ReadFile(filepath.Join(set.Path, name), input.TableLimit)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = write(filepath.Join(to, name), text)
-		}
-		if err != nil {
-			return err
+		if text, is := results.TableIn(set.Path, name); is {
+			if err := results.WriteJoined(to, name, text); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -101,12 +92,18 @@ func Readme(set *results.Set) (string, error) {
 		versions = append(versions, cmp.Or(m.Versions["revision"], m.Versions["turnstile"], "unknown"))
 	}
 	trials := 0
+	known := len(versions) > 0
 	for _, f := range set.Runs {
 		rows, err := f.Rows()
 		if err != nil {
 			return "", err
 		}
 		trials += len(rows)
+		for i := range rows {
+			if !known {
+				versions = append(versions, rows[i].Version)
+			}
+		}
 	}
 	left := ""
 	if lacking := withoutBeliefs(set); len(lacking) > 0 {
@@ -117,8 +114,11 @@ func Readme(set *results.Set) (string, error) {
 		of = fmt.Sprintf("the tables of %s with %s", english.Count(len(set.Runs), "run", "runs"),
 			english.Count(trials, "trial", "trials"))
 	}
-	return fmt.Sprintf(tablesReadme, NameOf(set), of, strings.Join(distinct(versions), ", "),
-		strings.Join(distinct(commands), ""), left), nil
+	by := "It is not on record which commands made the runs."
+	if known {
+		by = "These commands made the runs:\n\n" + strings.Join(distinct(commands), "")
+	}
+	return fmt.Sprintf(tablesReadme, NameOf(set), of, strings.Join(distinct(versions), ", "), by, left), nil
 }
 
 // withoutBeliefs returns the names of the runs whose beliefs are not in the tables, although they are about

@@ -240,10 +240,11 @@ func (c *contradictions) messages(i int) {
 			sent, publishes = sent+number(m.Sent), publishes+number(m.Publishes)
 		}
 	}
-	if some && c.Job == nil {
-		beats, _ = row.Heartbeats.Value()
+	if beats, known := row.Heartbeats.Value(); some && c.Job == nil && known {
 		c.is(i, results.Messages, results.MessagesFile, sent-beats)
-	} else if some {
+	} else if messages, known := row.Messages.Value(); some && c.Job == nil && known && messages > sent {
+		c.is(i, results.Messages, results.MessagesFile, sent)
+	} else if some && c.Job != nil {
 		c.is(i, results.Messages, results.MessagesFile, sent)
 		c.is(i, results.Publishes, results.MessagesFile, publishes)
 		c.is(i, results.Heartbeats, results.MessagesFile, beats)
