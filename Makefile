@@ -286,7 +286,7 @@ check: ## look for what tests do not find: format, vet, staticcheck, go.mod, a c
 	go mod tidy -diff
 	cd services && go mod tidy -diff && go run -modfile=../go.mod honnef.co/go/tools/cmd/staticcheck ./...
 	cd services/lease && go mod tidy -diff
-	cd examples/algorithm && go mod tidy -diff && go vet .
+	cd examples/algorithm && go mod tidy -diff && go vet ./...
 	GOOS=js GOARCH=wasm go build $$(go list ./nodes/... ./algorithms/... ./judge/... ./chaos/... ./report/draw/... | \
 		grep -v '/nodes/host$$')
 

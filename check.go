@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"turnstile/bench"
-	"turnstile/bench/study"
-	"turnstile/commands"
+	"turnstile/bench/plans"
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
@@ -56,34 +55,36 @@ func Check(r *Algorithm) error {
 	}
 	sound := *r
 	sound.Flaw = nil // a failure counts even if the algorithm declares it as its flaw
-	c := study.Campaign{Experiment: study.Experiment{Algorithms: []*Algorithm{&sound}, Known: table,
-		Seed: checkedSeed},
-		Simulated: checkedPlans}
-	runs, err := c.Run(context.Background())
-	if err != nil {
-		return err
-	}
-	for _, run := range runs {
-		wrong := run.Err
-		if wrong == nil && run.Wrong != "" {
-			wrong = errors.New(run.Wrong)
+	source := plans.Source{Algorithms: []*Algorithm{&sound}, Known: table, Seed: checkedSeed}
+	for number := range checkedPlans {
+		j, err := source.Job(number, false)
+		if err != nil {
+			return fmt.Errorf("%s under random faults: %w", r.Name, err)
 		}
-		switch {
-		case wrong != nil && run.Options.Config.N == 0: // it could not be drawn
-			return fmt.Errorf("%s under random faults: %w", r.Name, wrong)
-		case wrong != nil:
-			return told(run.Job, fmt.Errorf("%s, %s, seed %d, under %s: %w", r.Name,
-				english.Count(run.Options.Config.N, "node", "nodes"), run.Seed,
-				strings.Join(run.Options.FaultTexts(), "; "), wrong))
+		if err := checkRun(j); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// told makes a failed run under random faults again. If it fails again, told adds the steps of the failure,
-// the shrunk plan and the command that repeats it to the error.
-func told(j *bench.Job, wrong error) error {
-	steps, plan, err := commands.Shrunk(context.Background(), j, "orchestrator")
+// checkRun makes a run under random faults. If it fails, the error has the steps of the failure, the shrunk
+// plan and the command that repeats it.
+func checkRun(j *bench.Job) error {
+	ctx := context.Background()
+	tried, wrong := bench.Simulate(ctx, j)
+	if wrong == nil {
+		if says := plans.Wrong(j, &tried.Verdict); says != "" {
+			wrong = errors.New(says)
+		}
+	}
+	if wrong == nil {
+		return nil
+	}
+	wrong = fmt.Errorf("%s, %s, seed %d, under %s: %w", j.Spec.Name,
+		english.Count(j.Options.Config.N, "node", "nodes"), j.Options.Seed,
+		strings.Join(j.Options.FaultTexts(), "; "), wrong)
+	steps, plan, err := plans.ShrunkFile(ctx, j, "orchestrator")
 	if err != nil || plan == "" {
 		return wrong
 	}

@@ -7,10 +7,12 @@
 //   - simulates it on virtual time, under faults ([Simulate]),
 //   - explores every order of events in a small cluster ([Explore]),
 //   - checks whether it keeps its promises under many random faults ([Check]),
-//   - becomes an orchestrator that knows this algorithm besides all others ([Main]): it runs the algorithm in
-//     processes over NATS, sweeps its parameters, draws its runs, and includes it in the fault matrix.
+//   - becomes an orchestrator that knows this algorithm besides all others
+//     ([turnstile/orchestrator.Main]): it runs the algorithm in processes over NATS, sweeps its parameters,
+//     draws its runs, and includes it in the fault matrix.
 //
-// [Judge] judges a history that another program has recorded.
+// [Judge] judges a history that another program has recorded. This package imports neither NATS nor commands,
+// so that a test which calls Check compiles soon.
 //
 // The page docs/extending.md begins with an example of a module with its own algorithm.
 package turnstile
@@ -20,18 +22,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/node"
 	"turnstile/bench/option"
 	"turnstile/chaos"
-	"turnstile/commands"
 	"turnstile/internal/chance"
-	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
@@ -54,25 +52,6 @@ type (
 	Exploration = explore.Options
 	Explored    = explore.Result
 )
-
-// badUsage is the exit status of a program that cannot start, as in sysexits.h.
-const badUsage = 64
-
-// Main is the main function of a program that has algorithms of its own besides those of Turnstile. It does
-// the work of the program orchestrator, and of the node programs that this orchestrator starts. It does not
-// return.
-func Main(algos ...*Algorithm) {
-	table, err := catalog.With(algos...)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n", err)
-		os.Exit(badUsage)
-	}
-	const nodeWord = "node"
-	if len(os.Args) > 1 && os.Args[1] == nodeWord {
-		os.Exit(node.Main(table, os.Args[2:]))
-	}
-	os.Exit(commands.Main(table, []string{terminal.OwnPath(), nodeWord}))
-}
 
 // A Run is a run on virtual time. A zero field means the default of the command line, unless its
 // comment says otherwise.

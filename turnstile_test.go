@@ -311,7 +311,7 @@ func TestDoorShowsNothingInternal(t *testing.T) {
 			}
 		}
 	}
-	for name, of := range map[string]any{"Main": turnstile.Main, "Simulate": turnstile.Simulate,
+	for name, of := range map[string]any{"Simulate": turnstile.Simulate,
 		"Explore": turnstile.Explore, "Judge": turnstile.Judge, "Check": turnstile.Check} {
 		look(reflect.TypeOf(of), name)
 	}
@@ -342,10 +342,10 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		return string(out)
 	}
 	call(0, "go", "mod", "edit", "-replace=turnstile="+root)
-	call(0, "go", "build", "-o", "regional", ".")
+	call(0, "go", "build", "-o", "program", "./cmd/regional")
 	call(0, "go", "test", ".")
 
-	program := filepath.Join(dir, "regional")
+	program := filepath.Join(dir, "program")
 	shows := func(want, program string, args ...string) string {
 		t.Helper()
 		out := call(0, program, args...)

@@ -19,14 +19,12 @@ import (
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"
-	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
 	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
 	"turnstile/report/text"
@@ -245,7 +243,7 @@ func (c *benchCall) algorithmOf(s settings) (*spec, error) {
 		return c.Spec, s.blame(err, foreign.ServiceOption)
 	}
 	if used, err := c.useForeign(s); used || err != nil {
-		return c.Spec, s.blame(err, foreignNames...)
+		return c.Spec, s.blame(err, foreign.ProgramOptions...)
 	}
 	if algo, err = c.Find(c.Algorithm); err != nil {
 		_, err = c.find(c.known, c.Algorithm)
@@ -558,67 +556,5 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) (judged []condition) {
 // commandOf returns the command that makes a run with these options under a plan, quoted for a shell. It
 // lacks --server-program, since no record has that path.
 func commandOf(algo *spec, o *bench.Options, real bool, plan string) string {
-	return terminal.Invoked() + " " + strings.Join(wordsOf(algo, o, real, plan), " ")
-}
-
-// wordsOf returns the words of commandOf after the program.
-func wordsOf(algo *spec, o *bench.Options, real bool, plan string) []string {
-	words := []string{"simulate"}
-	if real {
-		words[0] = check.ProblemOf(algo).Command
-	}
-	add := func(flag string, value any) {
-		words = append(words, "--"+flag, terminal.ShellQuoted(fmt.Sprint(value)))
-	}
-	addText := func(flag, text string) {
-		if text != "" {
-			add(flag, text)
-		}
-	}
-	if !foreign.Is(o.Config) {
-		add("algo", algo.Name)
-	}
-	implied := option.Implied(bench.Implied(o, algo))
-	if foreign.Is(o.Config) {
-		programWords(addText, o.Config)
-	} else {
-		for _, option := range algo.Options {
-			if value := o.Config.Value(option); value != implied.Config.Value(option) {
-				add(option.Name, value)
-			}
-		}
-	}
-	for given, value := range o.Given(&implied, real) {
-		if value == "true" {
-			words = append(words, "--"+given.Name)
-		} else {
-			add(given.Name, value)
-		}
-	}
-	addText("plan", plan)
-	return words
-}
-
-// programWords adds the flags that name a foreign program or a service with its options.
-func programWords(add func(flag, text string), c nodes.Config) {
-	if service := c.Options[foreign.ServiceOption]; service != "" {
-		add(foreign.ServiceOption, service)
-		var with []string
-		for option, value := range foreign.OptionsOf(c) {
-			switch option {
-			case site.EndpointOption:
-				add(option, value)
-			case site.ServerVersionOption, site.ClientVersionOption: // the run finds the versions itself
-			default:
-				with = append(with, option+"="+value)
-			}
-		}
-		slices.Sort(with)
-		add("with", strings.Join(with, ","))
-		add(foreign.PassOption, c.Options[foreign.PassOption])
-		return
-	}
-	for _, flag := range foreignNames {
-		add(flag, c.Options[flag])
-	}
+	return terminal.Invoked() + " " + strings.Join(bench.Words(algo, o, real, plan), " ")
 }

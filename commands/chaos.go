@@ -15,6 +15,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/plans"
 	"turnstile/bench/service"
 	"turnstile/bench/study"
 	"turnstile/internal/english"
@@ -129,7 +130,7 @@ func (c *chaosCall) check(s settings) (err error) {
 			return fmt.Errorf("--%s is for plans about services: add --services, or leave it out", name)
 		}
 	}
-	if err := cmp.Or(study.CheckReceive(c.Receive), checkSet(&c.Setup)); err != nil {
+	if err := cmp.Or(plans.CheckReceive(c.Receive), checkSet(&c.Setup)); err != nil {
 		return err
 	}
 	c.Algorithms, err = algorithmsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Algorithms())

@@ -15,7 +15,6 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
-	"turnstile/bench/site"
 	"turnstile/internal/chance"
 	"turnstile/internal/terminal"
 	"turnstile/nodes"
@@ -95,7 +94,7 @@ func TestCommandOfPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	three := nodes.Config{N: 3}
-	kept := map[string]string{site.ServerVersionOption: "7.0.15", site.ClientVersionOption: "go-redis v9"}
+	kept := map[string]string{foreign.ServerVersionOption: "7.0.15", foreign.ClientVersionOption: "go-redis v9"}
 	with := func(more ...string) map[string]string {
 		all := maps.Clone(kept)
 		for i := 0; i < len(more); i += 2 {
@@ -107,7 +106,7 @@ func TestCommandOfPrograms(t *testing.T) {
 		"bench --nodes 3 --service redis --with fence=on,px=2s ": foreign.ServiceConfig(three, "redis",
 			with("px", "2s", "fence", "on"), declared),
 		"bench --nodes 3 --endpoint 10.0.0.1:1,10.0.0.2:1 ": foreign.ServiceConfig(three, "redis",
-			with(site.EndpointOption, "10.0.0.1:1,10.0.0.2:1"), declared),
+			with(foreign.EndpointOption, "10.0.0.1:1,10.0.0.2:1"), declared),
 		"elect --nodes 3 --service etcd-election --with ttl=2s ": foreign.ServiceConfig(three,
 			"etcd-election", with("ttl", "2s"), leads),
 		"bench --nodes 3 --foreign 'python3 ra.py' --kinds token:token,ask --promises " +

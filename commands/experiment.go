@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/bench"
+	"turnstile/bench/plans"
 	"turnstile/bench/runs"
 	"turnstile/bench/study"
-	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/results"
@@ -139,26 +139,11 @@ func distinct(words []string) (all []string) {
 
 // printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.
 func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
-	_, text, err := Shrunk(ctx, j, terminal.Invoked())
+	_, text, err := plans.ShrunkFile(ctx, j, terminal.Invoked())
 	switch {
 	case err != nil:
 		fmt.Fprintf(a.stderr, "orchestrator: shrinking the plan: %v\n", err)
 	case text != "":
 		fmt.Fprintf(a.stdout, "\n%s\n", text)
 	}
-}
-
-// Shrunk shrinks the plan of a simulated run that failed. It returns the steps of the failure under that
-// plan, and the plan as a file that says how to repeat the run with a program; nothing if the run is valid.
-func Shrunk(ctx context.Context, j *bench.Job, program string) (steps []string, file string, err error) {
-	s, err := study.Shrink(ctx, j)
-	if err != nil || s == nil {
-		return nil, "", err
-	}
-	file, err = s.File(
-		fmt.Sprintf("Shrunk from %s to %d by %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
-			english.Count(s.Tries, "run", "runs")),
-		"Save this as shrunk.yaml, and run:",
-		program+" "+strings.Join(wordsOf(j.Spec, &j.Options, false, "./shrunk.yaml"), " "))
-	return s.Steps, file, err
 }

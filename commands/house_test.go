@@ -112,9 +112,9 @@ func checkPatterns(t *testing.T, path string, file *ast.File) {
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator", "cmd/manual"},
-	{frontDoor},
+	{"orchestrator"},
 	{"commands"},
-	{"bench/study", "bench/node", "report/text", "bench/publish", "report/diagram", "report/export"},
+	{frontDoor, "bench/study", "bench/node", "report/text", "bench/publish", "report/diagram", "report/export"},
 	{"report/page"},
 	{"bench/runs"},
 	{"bench/trial"},
@@ -123,7 +123,7 @@ var layers = [][]string{
 	{"hosts/agent", "bench/service"},
 	{"bench/cluster", "hosts/control", "bench/compare", "hosts/netcut"},
 	{"hosts/access"},
-	{"report/draw"},
+	{"report/draw", "bench/plans"},
 	{"bench"},
 	{"results"},
 	{"bench/option"},
@@ -274,6 +274,23 @@ func TestArchitectureListsEveryPackage(t *testing.T) {
 		path := strings.TrimPrefix(p.ImportPath, module)
 		if !strings.HasPrefix(path, "internal/") && !strings.Contains(string(text), "`"+path+"`") {
 			t.Errorf("docs/architecture.md does not say what %s holds", path)
+		}
+	}
+}
+
+// A test of an algorithm in another module compiles package turnstile, and soon: it has no broker, no client
+// of NATS and no commands.
+func TestTheFrontDoorIsLight(t *testing.T) {
+	const most = 200
+	packages := listed(t, "-deps", ".")
+	if len(packages) > most {
+		t.Errorf("package %s needs %d packages, more than %d", frontDoor, len(packages), most)
+	}
+	for _, p := range packages {
+		for _, heavy := range []string{"github.com/nats-io/", "github.com/spf13/", module + "commands"} {
+			if strings.HasPrefix(p.ImportPath, heavy) {
+				t.Errorf("package %s needs %s", frontDoor, p.ImportPath)
+			}
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"turnstile/bench/runs"
 	"turnstile/bench/service"
-	"turnstile/bench/site"
 	"turnstile/bench/study"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -63,7 +62,7 @@ func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
 	f.StringVar(&x.name, foreign.ServiceOption, "", "`name` of a lock or election service to run instead, "+
 		"as in redis (see docs/services.md)")
 	f.StringSliceVar(&x.with, "with", nil, "`options` of that service, as in px=1s,fence=on")
-	f.StringVar(&x.endpoint, site.EndpointOption, "", "`addresses` of servers that run already, host:port "+
+	f.StringVar(&x.endpoint, foreign.EndpointOption, "", "`addresses` of servers that run already, host:port "+
 		"with commas between (default servers of the run's own)")
 	f.StringVar(&s.Secrets, "secrets", "", "`folder` with the secret of these servers, as bin/services up NAME "+
 		"prints it (default they demand nothing)")
@@ -152,8 +151,8 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.
 	if err != nil {
 		return nil, nil, err
 	}
-	options := map[string]string{site.EndpointOption: p.Endpoint, site.ServerVersionOption: described.Server,
-		site.ClientVersionOption: described.Library}
+	options := map[string]string{foreign.EndpointOption: p.Endpoint,
+		foreign.ServerVersionOption: described.Server, foreign.ClientVersionOption: described.Library}
 	for _, word := range described.Words {
 		name, value, _ := strings.Cut(word, "=")
 		options[name] = value
@@ -185,10 +184,6 @@ type foreignFlags struct {
 	command, kinds, promises string
 	pass                     []string
 }
-
-// foreignNames are the names of these flags, and of the options of the foreign algorithm.
-var foreignNames = []string{foreign.CommandOption, foreign.KindsOption, foreign.PromisesOption,
-	foreign.PassOption}
 
 func (x *foreignFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&x.command, foreign.CommandOption, "", "`command` of a program to run instead, at "+

@@ -17,6 +17,7 @@ import (
 	"turnstile/hosts/access"
 	"turnstile/hosts/agent"
 	"turnstile/internal/unavailable"
+	"turnstile/nodes/foreign"
 )
 
 // A Setup has the programs and hosts of a run.
@@ -116,7 +117,7 @@ func (r *Reservation) check(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := checkEndpoint(ctx, j.Config.Options[EndpointOption]); err != nil {
+	if err := checkEndpoint(ctx, j.Config.Options[foreign.EndpointOption]); err != nil {
 		return err
 	}
 	if j.NATS == "" {

@@ -17,13 +17,6 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Options that this package defines for every service: external servers, and the versions to record.
-const (
-	EndpointOption      = "endpoint"
-	ServerVersionOption = "server-version"
-	ClientVersionOption = "client-version"
-)
-
 // ServiceProgram returns the program of the service in a configuration, with the options of the service. The
 // program has no name if the configuration has no service.
 func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
@@ -41,9 +34,9 @@ func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
 	p := &service.Program{Command: command, Name: name, Server: s.ServerProgram, Secrets: s.Secrets}
 	for option, value := range foreign.OptionsOf(c) {
 		switch option {
-		case EndpointOption:
+		case foreign.EndpointOption:
 			p.Endpoint = value
-		case ServerVersionOption, ClientVersionOption:
+		case foreign.ServerVersionOption, foreign.ClientVersionOption:
 		default:
 			p.Words = append(p.Words, option+"="+value)
 		}
@@ -72,7 +65,7 @@ func (s *Service) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if was := s.site.job.Config.Options[ServerVersionOption]; was != "" && was != d.Server {
+	if was := s.site.job.Config.Options[foreign.ServerVersionOption]; was != "" && was != d.Server {
 		return fmt.Errorf("the run is about %s %s, and the server here is %s: make a run of that", p.Name, was,
 			d.Server)
 	}

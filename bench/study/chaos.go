@@ -2,12 +2,11 @@ package study
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"time"
 
+	"turnstile/bench/plans"
 	"turnstile/judge/check"
-	"turnstile/nodes"
 )
 
 // A Campaign makes runs under randomly drawn plans.
@@ -37,7 +36,7 @@ const classes = int(failed) + 1
 // Inside reports whether the run ended inside the model of its algorithm: no assumption is broken at its end,
 // and no failure is due to an assumption that was broken before.
 func (r *Result) Inside() bool {
-	return r.Err == nil && r.Verdict.Broken == 0 && !r.Verdict.OutsideModel
+	return r.Err == nil && plans.Inside(&r.Verdict)
 }
 
 // Caught reports whether the run shows the known flaw of its algorithm.
@@ -85,26 +84,11 @@ func (r *Result) Class() Class {
 		return ViolatedOutside
 	case v.Outcome == check.Violated:
 		return ViolatedInside
-	case v.Worst().Expected, v.Worst().About() == check.AboutFairness && (v.OutsideModel || r.givesUpOrder()):
+	case v.Worst().Expected, v.Worst().About() == check.AboutFairness &&
+		(v.OutsideModel || plans.GivesUpOrder(r.Job)):
 		return Expected
 	}
 	return Inconclusive
-}
-
-// mayBeInconclusive reports whether a finding of a run inside its model may be inconclusive. It may for one
-// of these reasons: a fault found no victim; no client requested; fairness alone was not judged, since one
-// node was slower; a fault ended so late that the nodes need not agree on a leader yet; every node that was
-// to campaign was down; or leaders crashed too often for another to be elected.
-func mayBeInconclusive(f *check.Finding) bool {
-	return f.ShowsLittle() || f.About() == check.AboutFairness && f.OutsideModel || f.ByRun
-}
-
-// givesUpOrder reports whether options of a run withdraw the algorithm's promise of an order of service: then
-// a client may wait for ever.
-func (r *Result) givesUpOrder() bool {
-	_, usual := r.Spec.Exclusion().Promised(r.Spec.Explicit(nodes.Config{N: r.Options.Config.N}))
-	_, promised := r.Spec.Exclusion().Promised(r.Options.Config)
-	return usual && !promised
 }
 
 // expectModel expects what the model of the algorithm promises. It expects nothing of a flawed algorithm.
@@ -112,26 +96,10 @@ func (r *Result) expectModel() {
 	if r.Leaders != nil {
 		r.Elected, r.Leaders = uint64(r.Leaders.Elected()), nil // saves memory, since campaigns have many runs
 	}
-	switch r.Faults = nil; {
-	case r.Err != nil:
+	r.Faults = nil
+	if r.Err != nil {
 		r.Wrong = r.Says
-		return
-	case r.Spec.Flaw != nil:
-		return
-	case r.Class() == ViolatedInside:
-		r.Wrong = "VIOLATED inside its model: " + r.Verdict.Reason
-		return
-	case !r.Inside():
-		return
-	}
-	for i := range r.Verdict.Findings {
-		f := &r.Verdict.Findings[i]
-		if f.About() == check.AboutFairness && r.givesUpOrder() {
-			continue
-		}
-		if f.Outcome != check.Valid && !mayBeInconclusive(f) {
-			r.Wrong = fmt.Sprintf("not valid inside its model: %s: %s", f.Check, f.Says)
-			return
-		}
+	} else {
+		r.Wrong = plans.Wrong(r.Job, &r.Verdict)
 	}
 }

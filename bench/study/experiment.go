@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/bench/plans"
 	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/nodes"
@@ -36,6 +38,12 @@ type Experiment struct {
 	// finished are the runs that the set has, by their names in a sweep; nil: runs are not continued.
 	finished map[string]*results.Folder
 	cut      []*results.Folder // folders of runs that ended early; these runs are made again
+}
+
+// draw draws the run with a number: see plans.Source.
+func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
+	s := plans.Source{Algorithms: e.Algorithms, Known: e.Known, Seed: e.Seed, Receive: e.Receive}
+	return s.Job(number, real)
 }
 
 // An UnreadableError is the error for a file of a set that cannot be read.

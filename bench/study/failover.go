@@ -20,7 +20,6 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"
-	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -31,6 +30,7 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
@@ -519,8 +519,8 @@ func (c *FailoverCase) TableRow() results.FailoverRow {
 		AskedS:  secondsOf(c.Asked), Fault: c.Fault, Runs: len(c.Runs), LeftOut: len(c.LeftOut)}
 	if s := c.Subject; s != nil {
 		out.GrantedS = secondsOf(s.Granted)
-		out.Server = s.Config.Options[site.ServerVersionOption]
-		out.Client = s.Config.Options[site.ClientVersionOption]
+		out.Server = s.Config.Options[foreign.ServerVersionOption]
+		out.Client = s.Config.Options[foreign.ClientVersionOption]
 		if c.Lacks() == "" {
 			if j, err := c.Job(1); err == nil {
 				out.Plan = j.Faults[0].String()

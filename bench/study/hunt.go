@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/plans"
 	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -170,7 +171,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 func (h *Hunt) describe(one *Hunted, l *ServiceLine, j *bench.Job, folder *results.Folder) {
 	plan := ""
 	if len(l.Faults) > 0 {
-		s := shrunk{Reason: one.Says, Faults: l.Faults, From: len(l.Faults)}
+		s := plans.Shrunk{Reason: one.Says, Faults: l.Faults, From: len(l.Faults)}
 		text, err := s.File()
 		if err == nil {
 			err = folder.WriteText(huntPlan, text)
@@ -296,9 +297,9 @@ func HuntServices() (names []string) {
 }
 
 // words draws options of the service, such as ttl=2s.
-func (s *huntSubject) words(d *drawn) (words []string) {
+func (s *huntSubject) words(d *plans.Draws) (words []string) {
 	for _, o := range s.options {
-		words = append(words, o.name+"="+o.values[d.below(len(o.values))])
+		words = append(words, o.name+"="+o.values[d.Below(len(o.values))])
 	}
 	return words
 }
@@ -326,7 +327,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 	if i < 0 {
 		return nil, nil, fmt.Errorf("no plans are drawn for the service %q", name)
 	}
-	d, s := drawn{dice: chance.Dice(h.Seed).Of(chance.ForCampaign, number+1)}, &huntSubjects[i]
+	d, s := plans.NewDraws(h.Seed, number), &huntSubjects[i]
 	var failed error
 	for range drawTries {
 		words := s.words(&d)
@@ -336,13 +337,13 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 			scene := &chaos.Scene{Spec: subject.Spec, Config: subject.Config, Measured: l.Duration,
 				Servers: subject.Servers}
 			l.Demands = l.Demands && subject.Spec.Fenced
-			if d.below(6) == 0 && l.lackServer(scene) {
-				l.Faults = chaos.MinorityPlan(scene, d.bits()).Faults
+			if d.Below(6) == 0 && l.lackServer(scene) {
+				l.Faults = chaos.MinorityPlan(scene, d.Bits()).Faults
 			} else {
-				l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.bits()).Faults
+				l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.Bits()).Faults
 			}
 			var j *bench.Job
-			if j, err = l.Job(subject, d.bits()>>32); err == nil {
+			if j, err = l.Job(subject, d.Bits()>>32); err == nil {
 				return l, j, nil
 			}
 		}
@@ -368,16 +369,16 @@ func (l *ServiceLine) lackServer(s *chaos.Scene) bool {
 
 // load draws the load and the duration of a run. Without renewals, a lock is held for at most a quarter of
 // its lease, since no service promises more.
-func (s *huntSubject) load(d *drawn, words []string) *ServiceLine {
+func (s *huntSubject) load(d *plans.Draws, words []string) *ServiceLine {
 	lease := s.leaseOf(words)
-	l := &ServiceLine{Service: s.name, With: words, Nodes: 2 + d.below(4), Demands: d.below(4) == 0}
+	l := &ServiceLine{Service: s.name, With: words, Nodes: 2 + d.Below(4), Demands: d.Below(4) == 0}
 	holds := []time.Duration{0, time.Millisecond, 10 * time.Millisecond, lease / 8, lease / 4}
 	if s.renews {
 		holds = append(holds, lease*99/100, lease*11/10)
 	}
-	l.Hold = holds[d.below(len(holds))]
-	if d.below(3) == 0 {
-		l.Think = []time.Duration{5 * time.Millisecond, 50 * time.Millisecond, lease / 2}[d.below(3)]
+	l.Hold = holds[d.Below(len(holds))]
+	if d.Below(3) == 0 {
+		l.Think = []time.Duration{5 * time.Millisecond, 50 * time.Millisecond, lease / 2}[d.Below(3)]
 	}
 	l.Duration = min(3*time.Second+2*lease, 7*time.Second)
 	return l
@@ -676,7 +677,7 @@ func (s *huntShrinker) shrink() error {
 		}
 		ddmin.Reduce(s.line.Faults, 1, under)
 		s.simplify()
-		shorten(s.line.Faults, 10*time.Millisecond, under)
+		plans.Shorten(s.line.Faults, 10*time.Millisecond, under)
 	}
 	return s.ctx.Err()
 }

@@ -17,10 +17,6 @@ import (
 
 // A kind says how studies make and judge the runs of one kind of algorithms.
 type kind struct {
-	// load draws the load of a run of a campaign. It returns the stack if plans depend on it.
-	load func(d *drawn, o *bench.Options, spec *algorithm.Algorithm, real bool) (*algorithm.Stack, error)
-	// works are the kinds of work in runs of a campaign, which take turns.
-	works []workload.Work
 	// cell completes the options of a run of the matrix; figures fills its algorithm of matrix.csv.
 	cell    func(c *Cell, o *bench.Options)
 	figures func(c *Cell, out *results.MatrixRow)
@@ -51,10 +47,8 @@ func studyOf(spec *algorithm.Algorithm) *kind { return nodes.OfKind(kinds, check
 var kinds = map[nodes.Kind]*kind{
 	nodes.MutualExclusion: {
 		reproduce: (*Reproduced).reproduceEntries,
-		load:      (*drawn).entries, figures: (*Cell).entryFigures,
-		works: []workload.Work{workload.Account, workload.File, workload.Printer, workload.Shares},
-		cell:  func(*Cell, *bench.Options) {},
-		line:  (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
+		cell:      func(*Cell, *bench.Options) {}, figures: (*Cell).entryFigures,
+		line: (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
 		failover: (*FailoverCase).entries, next: nextEntry,
 		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
@@ -76,8 +70,7 @@ var kinds = map[nodes.Kind]*kind{
 	},
 	nodes.Election: {
 		reproduce: (*Reproduced).reproduceElections,
-		works:     []workload.Work{workload.Account},
-		load:      (*drawn).elections, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
+		cell:      (*Cell).elections, figures: (*Cell).leaderFigures,
 		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
 		failover: (*FailoverCase).elections, next: nextLeader,
 		holds: []time.Duration{0},

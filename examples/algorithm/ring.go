@@ -1,6 +1,5 @@
-// Algorithm is a module of its own with one algorithm, a token ring that knows regions. The program is an
-// orchestrator that has this algorithm besides those of Turnstile, and it is the program of its nodes.
-package main
+// Package regional has an algorithm in a module of its own: a token ring that knows regions.
+package regional
 
 import (
 	"cmp"
@@ -11,9 +10,8 @@ import (
 	"turnstile/nodes/algorithm"
 )
 
-func main() { turnstile.Main(&regionalAlgorithm) }
-
-var regionalAlgorithm = turnstile.Algorithm{
+// Algorithm is the ring, with what it promises.
+var Algorithm = turnstile.Algorithm{
 	Spec: nodes.Spec{
 		Name:       "regional-ring",
 		New:        newRegional,

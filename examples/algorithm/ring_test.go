@@ -1,4 +1,4 @@
-package main
+package regional
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestRegionalRingKeepsItsPromises(t *testing.T) {
-	if err := turnstile.Check(&regionalAlgorithm); err != nil {
+	if err := turnstile.Check(&Algorithm); err != nil {
 		t.Error(err)
 	}
 }

@@ -26,7 +26,15 @@ const (
 	ServiceOption = "service"
 	// PassOption names variables of the environment that the program gets beside the usual ones.
 	PassOption = "pass"
+	// The options of every service: the addresses of servers that run already, and the versions of the servers
+	// and of the client's library.
+	EndpointOption      = "endpoint"
+	ServerVersionOption = "server-version"
+	ClientVersionOption = "client-version"
 )
+
+// ProgramOptions are the options of a foreign program that is no client of a service.
+var ProgramOptions = []string{CommandOption, KindsOption, PromisesOption, PassOption}
 
 // Is reports whether a configuration names a foreign program or a service.
 func Is(c nodes.Config) bool { return c.Options[CommandOption] != "" || c.Options[ServiceOption] != "" }

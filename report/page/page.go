@@ -14,7 +14,6 @@ import (
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"
-	"turnstile/bench/site"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/nodes"
@@ -258,8 +257,8 @@ func (m *maker) about(trials []compare.Trial) {
 		versions[t.Version]++
 		if name := t.Options[foreign.ServiceOption]; name != "" {
 			services[fmt.Sprintf("%s (server %s, client %s)", name,
-				cmp.Or(t.Options[site.ServerVersionOption], "unknown"),
-				cmp.Or(t.Options[site.ClientVersionOption], "unknown"))]++
+				cmp.Or(t.Options[foreign.ServerVersionOption], "unknown"),
+				cmp.Or(t.Options[foreign.ClientVersionOption], "unknown"))]++
 		}
 		machine := t.Machine
 		if t.Kind == "simulate" {

@@ -1,4 +1,4 @@
-package study
+package plans
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -32,8 +33,8 @@ func failureOf(v *check.Verdict) Failure {
 	return Failure{worst.Check, worst.Outcome, worst.OutsideModel}
 }
 
-// shrunk is the result of shrinking a plan.
-type shrunk struct {
+// Shrunk is the result of shrinking a plan.
+type Shrunk struct {
 	Failure Failure
 	Reason  string        // the reason of the verdict under the shrunken plan
 	Steps   []string      // the evidence of that verdict
@@ -48,7 +49,7 @@ const mostTries = 2000
 // Shrink returns faults of a simulated run that suffice to make it fail in the same way, shortened and
 // simplified. Each fault has its own seed, so its random draws do not depend on the other faults. Shrink
 // returns nil if the run is valid.
-func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
+func Shrink(ctx context.Context, j *bench.Job) (*Shrunk, error) {
 	verdict, faults, err := verdictOf(ctx, j)
 	if err != nil || verdict.Outcome == check.Valid {
 		return nil, err
@@ -60,11 +61,11 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 		s.Faults[i].Hit = nil // without the other faults, this fault may hit other victims
 	}
 	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
-	shorten(s.Faults, time.Millisecond, s.fails)
+	Shorten(s.Faults, time.Millisecond, s.fails)
 	if s.err == nil {
 		s.err = ctx.Err()
 	}
-	return &s.shrunk, s.err
+	return &s.Shrunk, s.err
 }
 
 // verdictOf makes a simulated run, and returns its verdict and the faults that took place, one for each
@@ -85,7 +86,7 @@ func verdictOf(ctx context.Context, j *bench.Job) (*check.Verdict, []chaos.Fault
 
 // A shrinker shrinks a plan.
 type shrinker struct {
-	shrunk
+	Shrunk
 	ctx context.Context
 	job *bench.Job
 	err error // error of a run that could not be made
@@ -120,9 +121,9 @@ func (s *shrinker) keep(faults []chaos.Fault, v *check.Verdict) {
 	s.Faults, s.Reason, s.Steps = faults, v.Reason, v.Worst().Witness
 }
 
-// shorten shortens and simplifies faults while a run with them still fails, but makes none shorter than
+// Shorten shortens and simplifies faults while a run with them still fails, but makes none shorter than
 // shortest. fails makes a run, and keeps the faults if it fails.
-func shorten(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fault) bool) {
+func Shorten(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fault) bool) {
 	change := func(i int, change func(*chaos.Fault) bool) bool {
 		changed := slices.Clone(faults)
 		if !change(&changed[i]) || !fails(changed) {
@@ -148,7 +149,7 @@ func shorten(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fa
 }
 
 // File returns the shrunken plan as the text of a file, with lines as comments above it.
-func (s *shrunk) File(lines ...string) (string, error) {
+func (s *Shrunk) File(lines ...string) (string, error) {
 	var b bytes.Buffer
 	for _, line := range lines {
 		fmt.Fprintf(&b, "# %s\n", line)
@@ -163,4 +164,19 @@ func (s *shrunk) File(lines ...string) (string, error) {
 	e.SetIndent(2)
 	err := e.Encode(chaos.Plan{About: about, Faults: s.Faults})
 	return b.String(), err
+}
+
+// ShrunkFile shrinks the plan of a simulated run that failed. It returns the steps of the failure under that
+// plan, and the plan as a file that says how to repeat the run with a program; nothing if the run is valid.
+func ShrunkFile(ctx context.Context, j *bench.Job, program string) (steps []string, file string, err error) {
+	s, err := Shrink(ctx, j)
+	if err != nil || s == nil {
+		return nil, "", err
+	}
+	file, err = s.File(
+		fmt.Sprintf("Shrunk from %s to %d by %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
+			english.Count(s.Tries, "run", "runs")),
+		"Save this as shrunk.yaml, and run:",
+		program+" "+strings.Join(bench.Words(j.Spec, &j.Options, false, "./shrunk.yaml"), " "))
+	return s.Steps, file, err
 }

@@ -1,4 +1,4 @@
-package study
+package plans
 
 import (
 	"fmt"
@@ -29,31 +29,40 @@ const measured = time.Second
 // patient is the duration of runs whose algorithm has timeouts: faults must last longer than the timeouts.
 const patient = 5 * time.Second
 
-// draw draws the case with a number, from 0. The rows take turns. Of the cases of a row, every second has a
-// plan inside its model, and the others have any plan. If draw fails, the returned job has no options.
-func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
-	d := drawn{known: e.Known, dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
-	o, algos := option.Defaults(), e.Algorithms
+// A Source draws runs of algorithms.
+type Source struct {
+	Algorithms []*algorithm.Algorithm
+	Known      catalog.Table // algorithms that may run beside Algorithms
+	Seed       uint64
+	Receive    workload.Receive // how applications receive messages
+}
+
+// Job draws the run with a number, from 0. The algorithms take turns. Of the runs of an algorithm, every
+// second has a plan inside its model, and the others have any plan. If Job fails, the returned job has no
+// options.
+func (s *Source) Job(number int, real bool) (*bench.Job, error) {
+	d := drawn{NewDraws(s.Seed, number), s.Known}
+	o, algos := option.Defaults(), s.Algorithms
 	spec := algos[number%len(algos)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
-	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // so that the seed is short enough to read aloud
+	o.Algorithm, o.Seed = spec.Name, d.Bits()>>32 // so that the seed is short enough to read aloud
 	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
 	if spec.Detects != "" || spec.GraceOf(spec.Explicit(o.Config)) > 0 {
 		o.Duration = patient
 	}
-	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
+	o.Config.N = fewestNodes + d.Below(mostNodes-fewestNodes+1)
 	turn := number / len(algos) / 2 // cases inside and outside the model get the same options
 	vary(&o, spec, turn, real)
-	o.Config.Fenced = spec.Fenced && d.below(2) == 0
+	o.Config.Fenced = spec.Fenced && d.Below(2) == 0
 	o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
-	stack, err := studyOf(spec).load(&d, &o, spec, real)
+	stack, err := kindOf(spec).load(&d, &o, spec, real)
 	if err != nil {
 		return none, err
 	}
-	o.Workload.Receive = e.Receive
+	o.Workload.Receive = s.Receive
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Stack: stack, Simulated: !real, Measured: o.Duration,
 		Campaigns: o.Workload.CampaignEvery}
-	if d.below(4) == 0 { // three brokers, so that a plan may cut routes
+	if d.Below(4) == 0 { // three brokers, so that a plan may cut routes
 		o.Brokers, scene.Brokers = 3, 3
 	}
 	draw := chaos.InsidePlan
@@ -63,12 +72,12 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
-	works := studyOf(spec).works // they take turns; Account replaces work that the resource does not support
+	works := kindOf(spec).works // they take turns; Account replaces work that the resource does not support
 	o.Workload.Work = works[turn%len(works)]
 	if o.Workload.Work.Check(o.Config.Capacity(), o.Config.Fenced) != nil {
 		o.Workload.Work = workload.Account
 	}
-	j, err := bench.Resolve(e.Known, o, spec, !real)
+	j, err := bench.Resolve(s.Known, o, spec, !real)
 	if err != nil {
 		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
 			o.Config.N, o.Plan, err)
@@ -125,11 +134,11 @@ func (d *drawn) elections(o *bench.Options, spec *algorithm.Algorithm, real bool
 		o.Latency = d.distribution("exponential:1ms")
 	}
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
-	switch which := d.below(4); {
+	switch which := d.Below(4); {
 	case which == 0, spec.Broken().By != 0: // one node campaigns, and the others vote
 		o.Workload.Initiators = workload.LowestInitiates
 	case which == 1:
-		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
+		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.Below(o.Config.N)))
 	}
 	return d.setDuration(o, spec, real)
 }
@@ -138,30 +147,42 @@ func (d *drawn) elections(o *bench.Options, spec *algorithm.Algorithm, real bool
 func (d *drawn) units(o *bench.Options, spec *algorithm.Algorithm) {
 	const most = 4
 	units := min(spec.Units.Most, o.Config.N-1, most) // fewer than clients, so that some clients wait
-	o.Config.Units = 1 + d.below(units)
+	o.Config.Units = 1 + d.Below(units)
 	if largest := spec.Units.Takes(o.Config.Units); largest > 1 {
 		takes := [...]workload.Take{{}, {Least: 1, Most: largest}, {Least: 2, Most: largest}, {Whole: 0.3}}
-		o.Workload.Take = takes[d.below(len(takes))]
+		o.Workload.Take = takes[d.Below(len(takes))]
 	}
 }
 
-// drawn draws random values for a case, one after another.
-type drawn struct {
-	known catalog.Table // the rows of detectors and electors that a drawn run may use
+// Draws are random values for a run, one after another.
+type Draws struct {
 	dice  chance.Dice
 	count uint64
 }
 
-func (d *drawn) bits() uint64 {
+// NewDraws returns the random values for the run with a number, from 0.
+func NewDraws(seed uint64, number int) Draws {
+	return Draws{dice: chance.Dice(seed).Of(chance.ForCampaign, number+1)}
+}
+
+// Bits returns 64 random bits.
+func (d *Draws) Bits() uint64 {
 	d.count++
 	return d.dice.Bits(chance.Roll{Purpose: chance.ForCampaign, Count: d.count})
 }
 
-func (d *drawn) below(n int) int { return int(d.bits() % uint64(n)) }
+// Below returns a random number from 0 to n-1.
+func (d *Draws) Below(n int) int { return int(d.Bits() % uint64(n)) }
+
+// drawn draws the options of a run.
+type drawn struct {
+	Draws
+	known catalog.Table // the algorithms that a drawn run may use beside its own
+}
 
 // distribution draws one of several distributions.
 func (d *drawn) distribution(texts ...string) chance.Distribution {
-	s, err := chance.ParseDistribution(texts[d.below(len(texts))])
+	s, err := chance.ParseDistribution(texts[d.Below(len(texts))])
 	if err != nil {
 		panic(err) // impossible, except by a typo of the caller
 	}
@@ -172,15 +193,15 @@ func (d *drawn) distribution(texts ...string) chance.Distribution {
 func (d *drawn) entries(o *bench.Options, spec *algorithm.Algorithm, _ bool) (*algorithm.Stack, error) {
 	w := &o.Workload
 	*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}
-	long := o.Duration >= patient && d.below(3) > 0
+	long := o.Duration >= patient && d.Below(3) > 0
 	if long { // nodes restart, and perhaps others take over, while a client is inside
 		w.Hold = d.distribution("20ms")
 	}
-	switch which := d.below(6); {
+	switch which := d.Below(6); {
 	case which == 0:
 		w.Load, w.Think = workload.Closed, d.distribution("5ms", "exponential:5ms")
 	case which == 1 && !long: // clients that stay for long would be overloaded
-		w.Load, w.Rate = workload.Open, float64(10*(1+d.below(3)))
+		w.Load, w.Rate = workload.Open, float64(10*(1+d.Below(3)))
 	case which == 2:
 		w.Load = workload.Sequential
 	}

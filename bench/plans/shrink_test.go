@@ -1,4 +1,4 @@
-package study
+package plans
 
 import (
 	"slices"
@@ -9,7 +9,6 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
-	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -53,7 +52,7 @@ func job(t *testing.T, spec *algorithm.Algorithm, o bench.Options) *bench.Job {
 }
 
 // repeats checks that a run under the file of a shrunken plan fails for the same reason as before.
-func repeats(t *testing.T, s *shrunk, o bench.Options) {
+func repeats(t *testing.T, s *Shrunk, o bench.Options) {
 	t.Helper()
 	text, err := s.File("a comment")
 	if err != nil {
@@ -68,7 +67,7 @@ func repeats(t *testing.T, s *shrunk, o bench.Options) {
 		t.Fatal(err)
 	}
 	o.Faults = p.Faults
-	again, err := runs.Try(t.Context(), job(t, spec, o), runs.Setup{})
+	again, err := bench.Simulate(t.Context(), job(t, spec, o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(20) {
-		c, err := (&Experiment{Algorithms: []*algorithm.Algorithm{spec}, Seed: 3}).draw(int(2*seed+1), false)
+		c, err := (&Source{Algorithms: []*algorithm.Algorithm{spec}, Seed: 3}).Job(int(2*seed+1), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +98,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 		for i := range s.Faults { // the failure needs each fault
 			o := c.Options
 			o.Faults = slices.Delete(slices.Clone(s.Faults), i, i+1)
-			if again, err := runs.Try(t.Context(), job(t, spec, o), runs.Setup{}); err != nil {
+			if again, err := bench.Simulate(t.Context(), job(t, spec, o)); err != nil {
 				t.Fatal(err)
 			} else if failureOf(&again.Verdict) == s.Failure {
 				t.Errorf("seed %d: without %v it fails as well", c.Options.Seed, &s.Faults[i])
