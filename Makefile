@@ -287,7 +287,7 @@ check: ## look for what tests do not find: format, vet, staticcheck, go.mod, a c
 	cd services && go mod tidy -diff && go run -modfile=../go.mod honnef.co/go/tools/cmd/staticcheck ./...
 	cd services/lease && go mod tidy -diff
 	cd examples/algorithm && go mod tidy -diff && go vet ./...
-	GOOS=js GOARCH=wasm go build $$(go list ./nodes/... ./algorithms/... ./judge/... ./chaos/... ./report/draw/... | \
+	GOOS=js GOARCH=wasm go build $$(go list ./nodes/... ./algorithms/... ./judge/... ./chaos/... ./draw/... | \
 		grep -v '/nodes/host$$')
 
 # A target that ends with nothing but "context deadline exceeded" found nothing: before Go 1.27 the end of

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

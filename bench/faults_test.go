@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"turnstile/algorithms/election"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/judge/check"
@@ -17,6 +16,7 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
 	"turnstile/nodes/sim"
+	"turnstile/option"
 )
 
 // A stage is a cluster that carries out every fault. A client loses its answer 20 ms after the fault began.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/place"
 	"turnstile/judge/check"
@@ -17,6 +16,7 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // A Job is what a run is made from: its options, made explicit, and what follows from them. Options that are

@@ -10,7 +10,6 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -18,6 +17,7 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // drafted returns the job of options that need not be complete.

@@ -14,7 +14,6 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
@@ -27,6 +26,7 @@ import (
 	"turnstile/nodes/port"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // An unfairServer withholds a request of the last node from the coordinator while others wait or are inside.

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"turnstile/algorithms/detector"
-	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // fewHeartbeats is how many heartbeats a second leave a core time for other work. Measured: 64 nodes that

@@ -8,13 +8,13 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // A run that follows the advice lasts as long as its verdict requires.

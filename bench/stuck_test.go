@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"turnstile/algorithms/mutex"
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
+	"turnstile/option"
 )
 
 // looping never returns from the release of node 0.

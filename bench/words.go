@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench/option"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
+	"turnstile/option"
 )
 
 // Words returns the words, after the program, of a command that makes a run with these options under a plan,

@@ -17,7 +17,6 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/compare"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -27,6 +26,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/report/text"
 	"turnstile/results"
 )

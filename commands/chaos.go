@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/plans"
 	"turnstile/bench/service"
 	"turnstile/bench/study"
@@ -22,6 +21,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/option"
 	"turnstile/results"
 )
 

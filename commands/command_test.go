@@ -14,12 +14,12 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/terminal"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // The command that repeats a run asks for just that run.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/bench/runs"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )

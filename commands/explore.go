@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/input"
 	"turnstile/internal/suggest"
@@ -28,6 +27,7 @@ import (
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

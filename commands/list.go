@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/option"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
 	"turnstile/internal/suggest"
@@ -22,6 +21,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/input"
 	"turnstile/internal/proc"
 	"turnstile/internal/terminal"

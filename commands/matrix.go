@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/bench/study"
 	"turnstile/chaos"
@@ -23,6 +22,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -18,7 +18,7 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
-	"turnstile/bench/option"
+	"turnstile/option"
 )
 
 // spareVariable has this program be orchestrator with one more option of runs.

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
+	"turnstile/option"
 )
 
 // addOption adds the flag of an option of runs. value is a pointer, as option.Option.Of returns it; the

@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/internal/format"
 	"turnstile/internal/suggest"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/option"
 	setpage "turnstile/report/page"
 	"turnstile/results"
 )

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
+	"turnstile/option"
 )
 
 const simulateHelp = `Run one algorithm under one load on virtual time, and judge its history.

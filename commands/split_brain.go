@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/bench/study"
 	"turnstile/chaos/effect"
@@ -23,6 +22,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
+	"turnstile/option"
 	"turnstile/report/text"
 	"turnstile/results"
 )

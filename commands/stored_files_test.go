@@ -58,9 +58,9 @@ func TestStoredFilesThatAreNone(t *testing.T) {
 // readers are the source files that open files without the package input, with the reason: the program or the
 // kernel has made the file, or the Makefile starts the program in a clone.
 var readers = map[string]string{
-	"bench/cluster/limits.go":            "the kernel's",
-	"bench/cluster/limits_linux.go":      "the kernel's",
-	"bench/cluster/usage.go":             "the kernel's",
+	"hosts/cluster/limits.go":            "the kernel's",
+	"hosts/cluster/limits_linux.go":      "the kernel's",
+	"hosts/cluster/usage.go":             "the kernel's",
 	"bench/publish/publish.go":           "names only: the files are read by input",
 	"bench/runs/leftover.go":             "a folder",
 	"bench/service/local/local_linux.go": "the kernel's, and a file that it makes for its lock",

@@ -12,10 +12,10 @@ import (
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/bench/site"
 	"turnstile/internal/terminal"
+	"turnstile/option"
 	"turnstile/report/text"
 	"turnstile/results"
 )

@@ -16,7 +16,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/bench/study"
 	"turnstile/internal/english"
@@ -26,6 +25,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/internal/yamlfile"
 	"turnstile/judge/check"
+	"turnstile/option"
 	"turnstile/results"
 )
 

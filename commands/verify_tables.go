@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/bench/option"
 	"turnstile/bench/publish"
 	"turnstile/bench/runs"
 	"turnstile/bench/study"
@@ -29,6 +28,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/foreign"
+	"turnstile/option"
 	setpage "turnstile/report/page"
 	"turnstile/results"
 )

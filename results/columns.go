@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/internal/yamlfile"
 	"turnstile/judge/measure"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // A Column names a column of a table of results.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
+	"turnstile/option"
 )
 
 func TestCellsOfColumns(t *testing.T) {

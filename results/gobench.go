@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench/option"
 	"turnstile/internal/figure"
+	"turnstile/option"
 )
 
 // GoBench prints rows as the results of Go benchmarks, a line per trial, for benchstat to compare. One

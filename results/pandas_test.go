@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
+	"turnstile/option"
 )
 
 // inPandas returns what a script that needs pandas prints. Without a Python that has it, the test is skipped.

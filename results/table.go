@@ -14,9 +14,9 @@ import (
 	"strings"
 	"sync"
 
-	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
+	"turnstile/option"
 )
 
 // A cellError is an error at a place in a table.

@@ -18,13 +18,13 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/detector"
 	"turnstile/bench"
-	"turnstile/bench/cluster"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/host"
+	"turnstile/option"
 )
 
 // The test program acts as a node if the environment variable named by testNode is set, and as a broker or

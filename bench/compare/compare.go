@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench/option"
+	"turnstile/option"
 	"turnstile/results"
 )
 

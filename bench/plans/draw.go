@@ -8,12 +8,12 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/detector"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // The sizes of clusters in a campaign.

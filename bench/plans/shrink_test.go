@@ -8,12 +8,12 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes/algorithm"
+	"turnstile/option"
 )
 
 // Shrinking many faults leaves the faults that make a run fail: a node that dies for good, among two

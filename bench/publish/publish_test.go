@@ -20,13 +20,13 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -19,11 +19,11 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/algorithms/mutex"
-	"turnstile/bench/cluster"
-	"turnstile/bench/option"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/stats"
 	"turnstile/judge/check"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // The bare loop is the baseline for what the testbed itself costs: two algorithms over NATS in as few lines

@@ -10,12 +10,12 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // suffering returns the options of a short run of an algorithm with faults, in the syntax of plans.

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/input"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/option"
 	"turnstile/results"
 )
 

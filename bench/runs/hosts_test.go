@@ -13,7 +13,6 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -22,6 +21,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // A run over several hosts is valid, and takes as many messages per entry as a run on this machine.

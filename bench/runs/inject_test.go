@@ -13,13 +13,13 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/option"
 	"turnstile/bench/trial"
 	"turnstile/chaos"
 	"turnstile/hosts/control"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // Several processes may inject faults into a run and heal them at the same time, from the beginning of the

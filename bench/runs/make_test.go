@@ -8,10 +8,10 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
+	"turnstile/option"
 )
 
 // The options are parsed once, when the job is made.

@@ -22,6 +22,7 @@ import (
 	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/chaos/place"
+	"turnstile/draw"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/section"
@@ -30,7 +31,6 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/stall"
-	"turnstile/report/draw"
 	"turnstile/results"
 )
 

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // found returns the outcome of a check in a verdict.

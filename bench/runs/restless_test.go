@@ -8,12 +8,12 @@ import (
 	"turnstile/algorithms/election"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // raftRun makes a simulated run of elections, of Raft with three nodes by default.

@@ -18,7 +18,6 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
@@ -26,6 +25,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

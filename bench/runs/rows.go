@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
@@ -13,6 +12,7 @@ import (
 	"turnstile/judge/measure"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -13,13 +13,13 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/option"
 	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 func TestMain(m *testing.M) {

@@ -18,7 +18,6 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -29,6 +28,7 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // withPlan returns a simulated run of a row under a named plan.

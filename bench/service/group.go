@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/disk"
 	"turnstile/internal/proc"
 	"turnstile/internal/secret"

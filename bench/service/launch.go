@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/proc"
 	"turnstile/internal/unavailable"
 )

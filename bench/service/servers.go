@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/proc"
 	"turnstile/internal/secret"
 	"turnstile/internal/terminal"

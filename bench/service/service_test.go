@@ -21,7 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/terminal"
 	"turnstile/internal/unavailable"
 )

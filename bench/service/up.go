@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/proc"
 )
 

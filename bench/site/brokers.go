@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes"
 )
 

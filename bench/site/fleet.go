@@ -15,10 +15,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench"
-	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/chaos/place"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/broker"
 	"turnstile/internal/jsonseq"
 	"turnstile/internal/offset"

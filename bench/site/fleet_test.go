@@ -14,8 +14,8 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/cluster"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 )
 
 // twoHosts returns the site of a run over two hosts, which are agents on this machine.

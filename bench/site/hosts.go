@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"turnstile/bench/cluster"
 	"turnstile/chaos"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/proc"
 	"turnstile/nodes"
 )

@@ -11,11 +11,11 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench"
-	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/hosts/access"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/unavailable"
 	"turnstile/nodes/foreign"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
 )

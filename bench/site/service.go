@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/bench/service"
 	"turnstile/chaos"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/port"

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/cluster"
 	"turnstile/bench/service"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/certs"
 	"turnstile/nodes"
 	"turnstile/nodes/history"

@@ -18,7 +18,6 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
@@ -34,6 +33,7 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

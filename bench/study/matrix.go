@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
@@ -19,6 +18,7 @@ import (
 	"turnstile/judge/measure"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

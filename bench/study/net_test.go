@@ -20,7 +20,6 @@ import (
 	"turnstile/algorithms/detector"
 	"turnstile/algorithms/election"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
@@ -29,6 +28,7 @@ import (
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

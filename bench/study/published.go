@@ -12,7 +12,6 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/detector"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -22,6 +21,7 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // A Reproduced is a published figure of an algorithm, with the value that simulated runs measured.

@@ -13,7 +13,6 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -22,6 +21,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

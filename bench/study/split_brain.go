@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
@@ -21,6 +20,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

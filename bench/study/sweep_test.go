@@ -14,8 +14,8 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/bench/site"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
 	"turnstile/nodes/port"

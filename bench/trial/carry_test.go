@@ -13,12 +13,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/algorithms/mutex"
-	"turnstile/bench/cluster"
-	"turnstile/bench/option"
 	"turnstile/bench/site"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
 	"turnstile/nodes/port"
+	"turnstile/option"
 )
 
 // carried returns a trial with brokers and proxies but no node processes.

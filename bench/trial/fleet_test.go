@@ -17,13 +17,13 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/cluster"
-	"turnstile/bench/option"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 	"turnstile/judge/check"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // With hosts, nodes ask a resource process, and all connections use TLS, through proxies or not.

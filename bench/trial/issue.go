@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"

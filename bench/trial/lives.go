@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/cluster"
 	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/proc"
 	"turnstile/nodes"
 	"turnstile/nodes/history"

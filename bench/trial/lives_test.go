@@ -22,11 +22,10 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
-	"turnstile/bench/cluster"
-	"turnstile/bench/option"
 	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/chance"
 	"turnstile/internal/proc"
 	"turnstile/internal/soak"
@@ -36,6 +35,7 @@ import (
 	"turnstile/nodes/host"
 	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // A fate defines what happens to the nodes of a trial.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 )
 
 // A brokerKiller kills the broker of a running trial, and starts another in its place.

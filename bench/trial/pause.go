@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/nodes/history"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/option"
 	"turnstile/judge/check"
 	"turnstile/nodes/history"
+	"turnstile/option"
 )
 
 // A suspended resource process only delays the nodes, and its pause is recorded. If the process ends, the run

@@ -8,9 +8,9 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
+	"turnstile/option"
 )
 
 // A fakeTrial is the evidence of a simulated trial for a stallDetector.

@@ -14,10 +14,10 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/cluster"
 	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/hosts/agent"
+	"turnstile/hosts/cluster"
 	"turnstile/hosts/control"
 	"turnstile/internal/broker"
 	"turnstile/nodes"

@@ -1,6 +1,6 @@
 // Package agent runs processes of a run on other hosts. An [Agent] serves one host: it starts node programs
 // and brokers through package cluster, reports when they stop or end, and reads their counters. A [Host] is
-// the orchestrator's end of an agent. It is a [turnstile/bench/cluster.Host], so a run does not know where a
+// the orchestrator's end of an agent. It is a [turnstile/hosts/cluster.Host], so a run does not know where a
 // process is.
 //
 // # The control plane
@@ -34,8 +34,8 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"golang.org/x/sys/unix"
 
-	"turnstile/bench/cluster"
 	"turnstile/chaos/place"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/broker"
 	"turnstile/internal/cgroup"
 	"turnstile/internal/disk"

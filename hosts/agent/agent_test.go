@@ -25,7 +25,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sys/unix"
 
-	"turnstile/bench/cluster"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/broker"
 	"turnstile/internal/jsonseq"
 	"turnstile/internal/proc"

@@ -19,8 +19,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/cluster"
 	"turnstile/chaos"
+	"turnstile/hosts/cluster"
 	"turnstile/hosts/netcut"
 	"turnstile/internal/input"
 	"turnstile/internal/jsonseq"

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/draw"
 	"turnstile/internal/english"
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/report/draw"
 )
 
 // Options are the options of a diagram.

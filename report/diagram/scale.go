@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"turnstile/report/draw"
+	"turnstile/draw"
 )
 
 // A scale maps the times of a window to places between left and right. It is linear between two neighbouring

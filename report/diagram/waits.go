@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/draw"
 	"turnstile/nodes"
 	"turnstile/nodes/stall"
-	"turnstile/report/draw"
 )
 
 // A graph is a picture of the nodes of a wait-for graph, placed on a ring.

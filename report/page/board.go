@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"turnstile/bench/compare"
-	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
+	"turnstile/option"
 	"turnstile/results"
 )
 

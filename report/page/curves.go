@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench/option"
+	"turnstile/draw"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
-	"turnstile/report/draw"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 
+	"turnstile/draw"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/measure"
-	"turnstile/report/draw"
 	"turnstile/results"
 )
 

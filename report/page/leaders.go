@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/draw"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
-	"turnstile/report/draw"
 	"turnstile/results"
 )
 

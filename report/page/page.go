@@ -12,13 +12,13 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench/compare"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
+	"turnstile/draw"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
-	"turnstile/report/draw"
+	"turnstile/option"
 	"turnstile/results"
 )
 

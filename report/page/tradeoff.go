@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench/option"
+	"turnstile/draw"
 	"turnstile/internal/english"
 	"turnstile/judge/check"
 	"turnstile/nodes/workload"
-	"turnstile/report/draw"
+	"turnstile/option"
 	"turnstile/results"
 )
 

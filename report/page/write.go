@@ -12,9 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"turnstile/draw"
 	"turnstile/internal/input"
 	"turnstile/internal/pattern"
-	"turnstile/report/draw"
 	"turnstile/results"
 )
 

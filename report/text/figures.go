@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
@@ -18,6 +17,7 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

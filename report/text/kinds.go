@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/internal/format"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/option"
 	"turnstile/results"
 )
 

@@ -10,13 +10,13 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
+	"turnstile/option"
 	"turnstile/results"
 )
 

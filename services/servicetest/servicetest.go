@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/bench/service"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/secret"
 	"turnstile/internal/terminal"
 	"turnstile/nodes/foreign/program"

@@ -13,8 +13,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"turnstile/bench/cluster"
 	"turnstile/bench/service"
+	"turnstile/hosts/cluster"
 	"turnstile/internal/secret"
 	"turnstile/internal/soak"
 	"turnstile/internal/terminal"

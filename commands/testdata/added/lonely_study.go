@@ -5,8 +5,8 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
-	"turnstile/bench/option"
 	"turnstile/judge/check"
+	"turnstile/option"
 )
 
 // A Lonely makes a run of one node of each algorithm, which is to be valid: nobody waits.

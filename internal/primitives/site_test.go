@@ -13,7 +13,7 @@
 //     application holds off interrupts, by a [Mask].
 //
 // A [Member] is a node of a token ring with such an agent.
-package shared
+package primitives
 
 import (
 	"sync"

@@ -1,7 +1,7 @@
 // Package mailbox shows that semaphores and messages can be made of each other (D. W. Jones, 22C:116, note
 // 27): a mailbox of semaphores and shared memory, and a semaphore of messages. Its test applies the
 // same checks to given semaphores and mailboxes, and to ones made of each other.
-package mailbox
+package primitives
 
 import (
 	"fmt"
