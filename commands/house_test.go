@@ -109,52 +109,23 @@ func checkPatterns(t *testing.T, path string, file *ast.File) {
 	}
 }
 
-// layers are the packages, the highest layer first: a package imports only packages of lower layers.
-var layers = [][]string{
-	{"cmd/node", "cmd/orchestrator", "cmd/manual"},
-	{"orchestrator"},
-	{"commands"},
-	{frontDoor, "bench/study", "bench/node", "report/text", "bench/publish", "report/diagram", "report/export"},
-	{"report/page"},
-	{"bench/runs"},
-	{"bench/trial"},
-	{"bench/site"},
-	{"bench/service/local", "bench/service/natskv", "bench/benchtest"},
-	{"hosts/agent", "bench/service"},
-	{"hosts/cluster", "hosts/control", "bench/compare", "hosts/netcut"},
-	{"hosts/access"},
-	{"draw", "bench/plans"},
-	{"bench"},
-	{"results"},
-	{"option"},
-	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
-	{"judge/measure", "judge/check", "judge/spacetime"},
-	{"judge/section", "judge/leadership"},
-	{"chaos"},
-	{"chaos/place"},
-	{"chaos/effect"},
-	{"algorithms/catalog"},
-	{"algorithms/mutex", "algorithms/election"},
-	{"algorithms/detector", "algorithms/register", "algorithms/quorum"},
-	{"nodes/explore", "nodes/replay/story"},
-	{"nodes/host", "nodes/sim", "nodes/replay"},
-	{"nodes/lab"},
-	{"nodes/stall", "nodes/leading"},
-	{"nodes/foreign"},
-	{"nodes/workload", "nodes/history"},
-	{"nodes/foreign/program"},
-	{"nodes/algorithm", "nodes/port"},
-	{"nodes"},
-	{"internal/selfbench"},
-	{"internal/broker", "internal/chance", "internal/yamlfile", "internal/format", "internal/proc",
-		"internal/stats"},
-	{"internal/terminal", "internal/secret"},
-	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/disk", "internal/english",
-		"internal/figure", "internal/flaky", "internal/heap", "internal/input", "internal/jsonseq",
-		"internal/mapped", "internal/offset", "internal/plainjson", "internal/quickpipe", "internal/relay",
-		"internal/size", "internal/skew", "docs", "internal/primitives", "internal/soak",
-		"internal/suggest", "internal/times", "internal/unavailable", "internal/unit"},
-	{"internal/pattern"},
+// floorsOf reads the floors from the table of docs/architecture.md: the height of each folder; the lowest is
+// 1. The package at the root is the folder "".
+func floorsOf(t *testing.T) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile("../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| floor |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows, floors := strings.Split(table, "\n")[2:], map[string]int{}
+	for i, row := range rows {
+		for name := range strings.SplitSeq(strings.Split(row, "|")[1], ",") {
+			floors[strings.TrimPrefix(strings.Trim(name, "` "), "turnstile")] = len(rows) - i
+		}
+	}
+	return floors
 }
 
 // forTests is a package that tests alone import.
@@ -191,11 +162,10 @@ func listed(t *testing.T, args ...string) (all []goPackage) {
 	}
 }
 
-// layer returns the line of a package, or -1.
-func layer(path string) int {
-	return slices.IndexFunc(layers, func(line []string) bool {
-		return slices.Contains(line, strings.TrimPrefix(path, module))
-	})
+// folderOf returns the folder of a package of the project; of the package at the root, "".
+func folderOf(path string) string {
+	folder, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, frontDoor), "/"), "/")
+	return folder
 }
 
 // frontDoor is the path of the module, and of the package at its root.
@@ -204,76 +174,50 @@ var (
 	module    = ofProject + "/"
 )
 
-// ofNone are packages that serve every algorithm and know none: no package of algorithms is imported by them.
-var (
-	ofNone = []string{module + "results", module + "judge/measure", module + "judge/check",
-		module + "chaos"}
-	ofAlgorithms = []string{module + "algorithms/catalog", module + "algorithms/mutex",
-		module + "algorithms/election", module + "algorithms/detector"}
-)
+// ofNone are folders that serve every algorithm and know none: they import no package of algorithms.
+var ofNone = []string{"results", "judge", "chaos"}
 
-// risingImports lists the imports of a package that do not lead down.
-func risingImports(p goPackage) (wrong []string) {
-	from := layer(p.ImportPath)
-	if from < 0 {
-		return []string{p.ImportPath + " has no layer: give it one"}
+// risingImports lists the imports of a package that lead neither down nor to its own folder.
+func risingImports(p goPackage, floors map[string]int) (wrong []string) {
+	from := folderOf(p.ImportPath)
+	if floors[from] == 0 {
+		return []string{p.ImportPath + " is on no floor of docs/architecture.md"}
 	}
 	for _, path := range p.Imports {
-		if strings.HasPrefix(path, module) && layer(path) <= from {
-			wrong = append(wrong, p.ImportPath+" imports "+path)
-		} else if slices.Contains(ofNone, p.ImportPath) && slices.Contains(ofAlgorithms, path) {
-			wrong = append(wrong, p.ImportPath+" knows an algorithm, by "+path)
-		}
-		if path == module+forTests {
+		switch to := folderOf(path); {
+		case path == module+forTests:
 			wrong = append(wrong, p.ImportPath+" imports "+path+", which is for tests")
+		case !strings.HasPrefix(path, module) && path != frontDoor:
+		case to != from && floors[to] >= floors[from]:
+			wrong = append(wrong, p.ImportPath+" imports "+path)
+		case to == "algorithms" && slices.Contains(ofNone, from):
+			wrong = append(wrong, p.ImportPath+" knows an algorithm, by "+path)
 		}
 	}
 	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
-		if strings.HasPrefix(path, module) && path != p.ImportPath && !mayTest(p.ImportPath, path) {
+		to := folderOf(path)
+		runs := (from == "nodes" || from == "algorithms") && (to == "algorithms" || to == "judge" || to == "chaos")
+		if strings.HasPrefix(path, module) && floors[to] > floors[from] && !runs {
 			wrong = append(wrong, "a test of "+p.ImportPath+" imports "+path)
 		}
 	}
 	return wrong
 }
 
-// mayTest reports whether the tests of one package may import another: those of its layer and of lower ones,
-// and if the package is in nodes or algorithms, all of nodes, algorithms, judge and chaos.
-func mayTest(tested, imported string) bool {
-	under := func(path string, folders ...string) bool {
-		return slices.ContainsFunc(folders, func(f string) bool {
-			return path == module+f || strings.HasPrefix(path, module+f+"/")
-		})
-	}
-	if under(tested, "nodes", "algorithms") && under(imported, "nodes", "algorithms", "judge", "chaos") {
-		return true
-	}
-	return layer(imported) >= layer(tested)
-}
-
-// Imports run one way: from cmd by commands, report, bench, hosts, results, chaos, judge and algorithms to
-// nodes, and from there to internal.
+// Imports run one way, down the floors of docs/architecture.md, which has no folder that there is not.
 func TestImportsRunOneWay(t *testing.T) {
-	packages := listed(t, "./...")
-	if len(packages) < 10 {
-		t.Fatalf("there are %d packages", len(packages))
+	packages, floors := listed(t, "./..."), floorsOf(t)
+	if len(packages) < 10 || len(floors) < 10 {
+		t.Fatalf("there are %d packages on %d floors", len(packages), len(floors))
 	}
 	for _, p := range packages {
-		for _, w := range risingImports(p) {
+		for _, w := range risingImports(p, floors) {
 			t.Error(w)
 		}
 	}
-}
-
-// docs/architecture.md lists every package in its table of the layers; those of internal are one algorithm.
-func TestArchitectureListsEveryPackage(t *testing.T) {
-	text, err := os.ReadFile("../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range listed(t, "./...") {
-		path := strings.TrimPrefix(p.ImportPath, module)
-		if !strings.HasPrefix(path, "internal/") && !strings.Contains(string(text), "`"+path+"`") {
-			t.Errorf("docs/architecture.md does not say what %s holds", path)
+	for folder := range floors {
+		if _, err := os.Stat("../" + folder); err != nil {
+			t.Error(err)
 		}
 	}
 }
