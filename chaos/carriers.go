@@ -3,23 +3,48 @@ package chaos
 import (
 	"errors"
 	"slices"
+
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
 
-// restartsLate reports whether a node that this fault is to hit is still down because of another timed fault.
-// No plan asks for that (see checkTogether): the restart took longer than planned.
-func (d *Driver) restartsLate(f *fault, of effect.Group) bool {
-	return f.onMembers() != nil && slices.ContainsFunc(d.faults, func(other *fault) bool {
-		return other.state == inForce && other.downs() && other.Timed() &&
-			slices.ContainsFunc(of, func(id nodes.ID) bool { return slices.Contains(other.victims, port.NodeOf(id)) })
-	})
+// A carrier carries out the faults of one layer.
+type carrier interface {
+	// begin carries out the beginning of a fault, which hits the nodes of a group, and records it as b.
+	begin(d *Driver, f *fault, b port.FaultEvent, of effect.Group) error
+	// undo reverts what a fault has done.
+	undo(d *Driver, f *fault) error
 }
 
-// strike begins a fault of members. If the watcher of a node has killed that node already, strike records
-// the fault before anybody records that the node is down.
-func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
+// The carriers of faults of links, of members of the cluster, and of connections.
+type (
+	links       struct{}
+	members     struct{ effect.OnMembers }
+	connections struct{ effect.OnConnections }
+)
+
+// carrierOf returns the carrier of a fault.
+func carrierOf(f *Fault) carrier {
+	if f.OfLinks() { // by itself or by its stand-in
+		return links{}
+	}
+	if e := f.onMembers(); e != nil {
+		return members{e}
+	}
+	return connections{f.Effect.(effect.OnConnections)}
+}
+
+// begin implements carrier: the nodes bring the fault into force, by the shared state.
+func (links) begin(d *Driver, f *fault, b port.FaultEvent, _ effect.Group) error {
+	return d.record(f, b)
+}
+
+func (links) undo(*Driver, *fault) error { return nil }
+
+// begin implements carrier. If the watcher of a node has killed that node already, begin records the fault
+// before anybody records that the node is down.
+func (e members) begin(d *Driver, f *fault, b port.FaultEvent, of effect.Group) error {
 	struck := len(of) == 1 && f.struck(of[0]) && (f.downs() || d.up(of[0]))
 	if struck {
 		b.Nodes = 1
@@ -46,7 +71,7 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 			f.hit = append(f.hit, m.I)
 		}
 		if d.cluster.Up(m) { // a victim that has killed itself is down
-			if err := f.onMembers().Strike(d.struckBy(f), m); err != nil {
+			if err := e.Strike(d.struckBy(f), m); err != nil {
 				return err
 			}
 		}
@@ -61,6 +86,64 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 		return nil
 	}
 	return d.record(f, d.ofServers(f, b))
+}
+
+func (e members) undo(d *Driver, f *fault) error {
+	for _, m := range f.victims {
+		if err := e.Undo(d.struckBy(f), m); err != nil {
+			return err
+		}
+	}
+	f.working = false
+	return nil
+}
+
+func (e connections) begin(d *Driver, f *fault, b port.FaultEvent, of effect.Group) error {
+	b.At = d.cluster.Now()
+	d.endAfter(f, b.At)
+	w := effect.Wires{Nodes: of, Nth: f.Nth,
+		Members: func(t *effect.Target) ([]port.Member, error) { return d.members(f, t, of) }}
+	if f.placement != nil {
+		w.Hosts = f.placement.Hosts()
+	}
+	s, err := e.Strain(&w)
+	if err != nil {
+		return err
+	}
+	s.Network = uint8(f.net())
+	b.Nodes = d.touch(f, &s)
+	f.working = true
+	if err := d.cluster.Strain(f.number, s); err != nil {
+		return err
+	}
+	if s.Answer > 0 {
+		f.counts, f.clients = b.At+lookAgain, len(of)
+	}
+	b = d.ofServers(f, b)
+	if f.ForGood() && f.Nth == 0 {
+		if err := e.undo(d, f); err != nil {
+			return err
+		}
+	}
+	return d.record(f, b)
+}
+
+// undo implements carrier. It ends the strain that the fault has put on connections.
+func (connections) undo(d *Driver, f *fault) error {
+	if !f.working {
+		return nil
+	}
+	f.working = false
+	return d.cluster.Relieve(f.number)
+}
+
+// restartsLate reports whether a node that this fault is to hit is still down because of another timed fault.
+// No plan asks for that (see checkTogether): the restart took longer than planned.
+func (d *Driver) restartsLate(f *fault, of effect.Group) bool {
+	return f.onMembers() != nil && slices.ContainsFunc(d.faults, func(other *fault) bool {
+		return other.state == inForce && other.downs() && other.Timed() &&
+			slices.ContainsFunc(of, func(id nodes.ID) bool { return slices.Contains(other.victims, port.NodeOf(id)) })
+	})
 }
 
 // named returns the members that a fault is to hit, given the nodes that the fault names or, for a fault of
@@ -129,37 +212,6 @@ func (d *Driver) nodesOf(m port.Member) int {
 		}
 	}
 	return 0
-}
-
-// strain begins a fault of connections.
-func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
-	b.At = d.cluster.Now()
-	d.endAfter(f, b.At)
-	w := effect.Wires{Nodes: of, Nth: f.Nth,
-		Members: func(t *effect.Target) ([]port.Member, error) { return d.members(f, t, of) }}
-	if f.placement != nil {
-		w.Hosts = f.placement.Hosts()
-	}
-	s, err := f.Effect.(effect.OnConnections).Strain(&w)
-	if err != nil {
-		return err
-	}
-	s.Network = uint8(f.net())
-	b.Nodes = d.touch(f, &s)
-	f.working = true
-	if err := d.cluster.Strain(f.number, s); err != nil {
-		return err
-	}
-	if s.Answer > 0 {
-		f.counts, f.clients = b.At+lookAgain, len(of)
-	}
-	b = d.ofServers(f, b)
-	if f.ForGood() && f.Nth == 0 {
-		if err := f.mend(d.cluster); err != nil {
-			return err
-		}
-	}
-	return d.record(f, b)
 }
 
 // touch notes the servers that a strain hits, and returns how many running nodes it hits: the nodes whose
@@ -232,28 +284,6 @@ func (d *Driver) rateOf(m port.Member) float64 {
 		}
 	}
 	return rate
-}
-
-// undo reverts what a fault has done to members, or to connections.
-func (d *Driver) undo(f *fault) error {
-	for _, m := range f.victims {
-		if err := f.onMembers().Undo(d.struckBy(f), m); err != nil {
-			return err
-		}
-	}
-	return f.mend(d.cluster)
-}
-
-// mend ends the strain that a fault has put on connections.
-func (f *fault) mend(c port.Cluster) error {
-	if !f.working {
-		return nil
-	}
-	f.working = false
-	if f.onMembers() != nil {
-		return nil
-	}
-	return c.Relieve(f.number)
 }
 
 // A struckCluster is the cluster as one fault sees it. If two faults stop a member, the member goes on when

@@ -28,6 +28,7 @@ type Driver struct {
 // A fault is a Fault with its progress in this run.
 type fault struct {
 	*Fault
+	by      carrier
 	number  int // faults count from 1
 	shared  *faultState
 	state   state
@@ -56,6 +57,11 @@ const (
 	healed // ended, or will never begin
 )
 
+// newFault returns a fault that has not begun.
+func newFault(f *Fault, number int, b *SharedState) *fault {
+	return &fault{Fault: f, by: carrierOf(f), number: number, shared: &b.faults[number-1]}
+}
+
 // NewDriver returns the driver of resolved faults in a run of so many clients.
 func NewDriver(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) (*Driver, error) {
 	w, err := newWatcher(faults, b, clients, codec)
@@ -64,7 +70,7 @@ func NewDriver(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) 
 	}
 	d := &Driver{Watcher: w, state: b, stops: map[port.Member]map[int]bool{}, codec: codec}
 	for i := range faults {
-		d.faults = append(d.faults, &fault{Fault: &faults[i], number: i + 1, shared: &b.faults[i]})
+		d.faults = append(d.faults, newFault(&faults[i], i+1, b))
 	}
 	return d, nil
 }
@@ -80,7 +86,7 @@ func (d *Driver) Begin(c port.Cluster, measured int64) error {
 	d.cluster, d.measured, d.over = c, measured, false
 	clear(d.stops)
 	for _, f := range d.faults {
-		*f = fault{Fault: f.Fault, number: f.number, shared: f.shared} // an earlier run may have left progress here
+		*f = *newFault(f.Fault, f.number, d.state) // an earlier run may have left progress here
 		f.shared.reset()
 		if f.Timed() && f.OfLinks() {
 			f.shared.begin(d.start(f), d.end(f, d.start(f)))
@@ -247,12 +253,8 @@ func (d *Driver) begin(f *fault, from int64) error {
 	switch {
 	case f.Timed() && d.restartsLate(f, of):
 		err = errRestartsLate
-	case f.OfLinks():
-		err = d.record(f, b)
-	case f.onMembers() != nil:
-		err = d.strike(f, b, of)
 	default:
-		err = d.strain(f, b, of)
+		err = f.by.begin(d, f, b, of)
 	}
 	if d.triedLater(f, err) {
 		return nil
@@ -280,7 +282,7 @@ func (d *Driver) heal(f *fault, at int64) (bool, error) {
 			return false, err
 		}
 	}
-	if err := d.undo(f); errors.Is(err, port.ErrLater) {
+	if err := f.by.undo(d, f); errors.Is(err, port.ErrLater) {
 		f.state = was
 		return false, nil
 	} else if err != nil {
@@ -317,7 +319,7 @@ func (d *Driver) End() error {
 		was := f.state
 		if f.shared.heal(now); was != inForce {
 			if f.state = healed; was == spent {
-				if err := f.mend(d.cluster); err != nil {
+				if err := f.by.undo(d, f); err != nil {
 					return err
 				}
 			}
@@ -387,7 +389,7 @@ func (d *Driver) CameTo() (all []Fault) {
 func (d *Driver) Mend() (err error) {
 	for _, f := range d.faults {
 		if f.state != healed && f.carried() && f.working {
-			err = errors.Join(err, d.undo(f))
+			err = errors.Join(err, f.by.undo(d, f))
 		}
 	}
 	return err

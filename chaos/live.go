@@ -17,7 +17,8 @@ func (d *Driver) Add(one Fault) (number int, err error) {
 	if number > mostShared {
 		return 0, fmt.Errorf("a run has %d faults at most", mostShared)
 	}
-	f := &fault{Fault: &one, number: number, shared: &d.state.faults[number-1], state: announced}
+	f := newFault(&one, number, d.state)
+	f.state = announced
 	f.shared.reset()
 	if err := d.Watcher.add(f.Fault, f.shared, d.codec); err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/port"
