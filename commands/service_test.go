@@ -132,7 +132,7 @@ func TestServiceIsNoAlgorithm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	description := `#!/bin/sh
-echo '{"protocol":3,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
+echo '{"protocol":4,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
 `
 	if err := os.WriteFile(filepath.Join(dir, "services"), []byte(description), 0o755); err != nil {
 		t.Fatal(err)

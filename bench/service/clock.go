@@ -87,8 +87,8 @@ func (g *group) env(m *Member) []string {
 	return env
 }
 
-// skew advances the clock of a member.
-func (m *Member) skew(by time.Duration) error {
+// setClock moves the clock of a member ahead, or back if by is negative.
+func (m *Member) setClock(by time.Duration) error {
 	c := m.group.clocks
 	if c == nil {
 		return fmt.Errorf("server %d was started with the clock of the machine, which cannot be set", m.Number)

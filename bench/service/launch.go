@@ -18,7 +18,7 @@ import (
 )
 
 // protocol is the version of the protocol between this package and the programs of services.
-const protocol = 3
+const protocol = 4
 
 // A Description is a program's description of a service with its options.
 type Description struct {
@@ -154,17 +154,18 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 		return nil, errors.Join(err, proc.RemoveTemp(dir))
 	}
 	r.worker.SetLimit(upLimit)
-	if err := r.worker.Ask(ctx, order{Hold: &holdOrder{p.Server, dir}}, &r.Held); err != nil {
+	ports := order{Order: Order{Do: hold}, Program: p.Server, Dir: dir}
+	if err := r.worker.Ask(ctx, ports, &r.Held); err != nil {
 		return nil, errors.Join(fmt.Errorf("taking ports for the servers of %s: %w", p.Name, err), r.Close())
 	}
 	return r, nil
 }
 
 // Start starts the servers, and waits until they serve. Through has all links between servers, with addresses
-// of proxies in front of them; nil: servers reach each other directly. If clocks is set, Skew can move the
-// clocks of the servers, but all servers run more slowly.
+// of proxies in front of them; nil: servers reach each other directly. If clocks is set, the
+// clocks of the servers can be set, but all servers run more slowly.
 func (r *Running) Start(ctx context.Context, through []PeerLink, clocks bool) error {
-	if err := r.ask(ctx, order{Start: &startOrder{through, clocks}}, nil); err != nil {
+	if err := r.ask(ctx, order{Order: Order{Do: startAll}, Links: through, Clocks: clocks}, nil); err != nil {
 		return fmt.Errorf("starting the servers of %s: %w", r.name, err)
 	}
 	return nil
@@ -196,7 +197,7 @@ func (r *Running) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*stopLimit)
 	defer cancel()
-	r.worker.Ask(ctx, order{End: true}, nil) // if this fails, the servers end with the worker
+	r.worker.Ask(ctx, order{Order: Order{Do: end}}, nil) // if this fails, the servers end with the worker
 	r.worker.End()
 	err := proc.RemoveTemp(r.dir)
 	for late := time.Now().Add(stopLimit); err != nil && time.Now().Before(late); err = os.RemoveAll(r.dir) {
@@ -208,52 +209,27 @@ func (r *Running) Close() error {
 
 // PIDs returns the process IDs of the servers; 0: the server is down.
 func (r *Running) PIDs(ctx context.Context) (all []int, err error) {
-	err = r.ask(ctx, order{PIDs: true}, &all)
+	err = r.ask(ctx, order{Order: Order{Do: pids}}, &all)
 	return all, err
 }
 
 // Leader returns the server that leads now, or -1.
 func (r *Running) Leader(ctx context.Context) (i int, err error) {
-	err = r.ask(ctx, order{Leader: true}, &i)
+	err = r.ask(ctx, order{Order: Order{Do: leader}}, &i)
 	return i, err
 }
 
 // Again restarts all servers at their addresses, without their data.
 func (r *Running) Again(ctx context.Context) error {
-	return r.ask(ctx, order{Again: true}, nil)
+	return r.ask(ctx, order{Order: Order{Do: again}}, nil)
 }
 
-// Kill ends a server at once.
-func (r *Running) Kill(ctx context.Context, i int) error {
-	return r.ask(ctx, order{Kill: &serverOrder{Server: i}}, nil)
-}
-
-// Restart starts a server that is down, without its data if forget is set. It returns before the server
-// serves.
-func (r *Running) Restart(ctx context.Context, i int, forget bool) error {
-	return r.ask(ctx, order{Restart: &serverOrder{Server: i, Forget: forget}}, nil)
-}
-
-// Stop suspends a server, and Go resumes it.
-func (r *Running) Stop(ctx context.Context, i int) error {
-	return r.ask(ctx, order{Stop: &serverOrder{Server: i}}, nil)
-}
-
-func (r *Running) Go(ctx context.Context, i int) error {
-	return r.ask(ctx, order{Go: &serverOrder{Server: i}}, nil)
-}
-
-// Skew moves the clock of a server ahead, or back if by is negative.
-func (r *Running) Skew(ctx context.Context, i int, by time.Duration) error {
-	return r.ask(ctx, order{Skew: &serverOrder{Server: i, By: by}}, nil)
-}
-
-// Promote promotes a standby to primary.
-func (r *Running) Promote(ctx context.Context, i int) error {
-	return r.ask(ctx, order{Promote: &serverOrder{Server: i}}, nil)
-}
-
-// Await waits until a restarted server serves.
-func (r *Running) Await(ctx context.Context, i int) error {
-	return r.ask(ctx, order{Await: &serverOrder{Server: i}}, nil)
+// Do has orders about servers carried out, one after the other, until one fails.
+func (r *Running) Do(ctx context.Context, orders ...Order) error {
+	for _, o := range orders {
+		if err := r.ask(ctx, order{Order: o}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }

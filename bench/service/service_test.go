@@ -152,7 +152,7 @@ func TestFronts(t *testing.T) {
 	const zero = "server 0 to port 1 of server 1: I am 1 <nil> (<nil>)"
 	hears(t, r.Addresses[0], zero)
 	hears(t, r.Addresses[1], "server 1 to port 1 of server 0: I am 0 <nil> (<nil>)")
-	if err := errors.Join(r.Kill(t.Context(), 0), r.Restart(t.Context(), 0, false)); err != nil {
+	if err := r.Do(t.Context(), Order{Do: Kill}, Order{Do: Start}); err != nil {
 		t.Fatal(err)
 	}
 	for late := time.Now().Add(10 * time.Second); ; {
@@ -187,9 +187,9 @@ func TestServersWithoutFronts(t *testing.T) {
 // If a server ends by itself, with any status, or stands still, and no order was the reason, the process of
 // the servers ends and says so. A server without its data may end.
 func TestServersThatAreDisturbed(t *testing.T) {
-	suspend := func(r *Running) error { return r.Stop(t.Context(), 0) }
+	suspend := func(r *Running) error { return r.Do(t.Context(), Order{Do: Stop}) }
 	forget := func(r *Running) error {
-		err := errors.Join(r.Kill(t.Context(), 0), r.Restart(t.Context(), 0, true), r.Await(t.Context(), 0))
+		err := r.Do(t.Context(), Order{Do: Kill}, Order{Do: Start, Forget: true}, Order{Do: Await})
 		for pids := []int{1}; err == nil && pids[0] != 0; pids, err = r.PIDs(t.Context()) {
 			if now, wrong := r.PIDs(t.Context()); wrong == nil && now[0] != 0 {
 				syscall.Kill(now[0], syscall.SIGTERM)

@@ -12,37 +12,42 @@ import (
 	"turnstile/internal/proc"
 )
 
-// An order is an order to a process that controls servers. Exactly one field is set.
-type order struct {
-	Hold    *holdOrder   `json:"hold,omitempty"` // takes ports; the answer is a Held
-	Start   *startOrder  `json:"start,omitempty"`
-	Kill    *serverOrder `json:"kill,omitempty"`
-	Restart *serverOrder `json:"restart,omitempty"`
-	Stop    *serverOrder `json:"stop,omitempty"` // suspends the server
-	Go      *serverOrder `json:"go,omitempty"`   // resumes the server
-	Skew    *serverOrder `json:"skew,omitempty"` // moves the server's clock
-	Promote *serverOrder `json:"promote,omitempty"`
-	Leader  bool         `json:"leader,omitempty"` // the answer is the number of the leader
-	PIDs    bool         `json:"pids,omitempty"`   // the answer is the process ID of each server; 0: it is down
-	End     bool         `json:"end,omitempty"`    // ends all servers
-	Again   bool         `json:"again,omitempty"`  // restarts all servers with empty folders
-	Await   *serverOrder `json:"await,omitempty"`  // waits until the server serves
-}
-
-type holdOrder struct {
-	Program string `json:"program,omitempty"` // path of the program; empty: look in PATH and packages
-	Dir     string `json:"dir"`               // folder for all data, which is removed at the end
-}
-
-type startOrder struct {
-	Links  []PeerLink `json:"links,omitempty"`  // all links; nil: servers reach each other directly
-	Clocks bool       `json:"clocks,omitempty"` // the clocks of servers can be set
-}
-
-type serverOrder struct {
+// An Order is an order to the process that controls servers, about one server.
+type Order struct {
+	Do     string        `json:"do"` // one of the constants below
 	Server int           `json:"server"`
-	Forget bool          `json:"forget,omitempty"` // for Restart: start with an empty folder
-	By     time.Duration `json:"by,omitempty"`     // for Skew: how far the clock jumps ahead
+	Forget bool          `json:"forget,omitempty"` // for Start: with an empty folder
+	By     time.Duration `json:"by,omitempty"`     // for SetClock: how far the clock jumps ahead; negative: back
+}
+
+// The orders about a server are those of port.Cluster, and Await.
+const (
+	Kill     = "kill"     // ends it at once
+	Start    = "start"    // starts it if it is down; the answer comes before it serves
+	Stop     = "stop"     // suspends it
+	Continue = "continue" // resumes it
+	SetClock = "clock"    // moves its clock
+	Promote  = "promote"  // makes a standby the primary
+	Await    = "await"    // waits until it serves
+)
+
+// The orders about all servers.
+const (
+	hold     = "hold"      // takes ports; the answer is a Held
+	startAll = "start all" // starts them, and waits until they serve
+	leader   = "leader"    // the answer is the number of the leader
+	pids     = "pids"      // the answer is the process ID of each server; 0: it is down
+	again    = "again"     // restarts them with empty folders
+	end      = "end"       // ends them
+)
+
+// An order is an Order, or one about all servers.
+type order struct {
+	Order
+	Program string     `json:"program,omitempty"` // for hold: its path; empty: look in PATH and packages
+	Dir     string     `json:"dir,omitempty"`     // for hold: the folder for all data, removed at the end
+	Links   []PeerLink `json:"links,omitempty"`   // for startAll: nil: servers reach each other directly
+	Clocks  bool       `json:"clocks,omitempty"`  // for startAll: the clocks of servers can be set
 }
 
 // Held has the addresses of the servers, which may not run yet.
@@ -90,28 +95,19 @@ type controller struct {
 func (u *controller) obey(o *order) (any, error) {
 	ctx := context.Background()
 	switch {
-	case o.Hold != nil:
-		return u.hold(o.Hold)
+	case o.Do == hold:
+		return u.hold(o)
 	case u.group == nil:
 		return nil, errors.New("the servers have no ports yet")
 	}
 	u.group.orders.Lock()
 	defer u.group.orders.Unlock()
-	switch {
-	case o.Start != nil:
-		if o.Start.Clocks {
-			if err := u.group.setClocks(u.dir); err != nil {
-				return nil, err
-			}
-		}
-		if err := u.group.startAll(ctx, o.Start.Links); err != nil {
-			return nil, err
-		}
-		go u.group.look()
-		return nil, nil
-	case o.Leader:
+	switch o.Do {
+	case startAll:
+		return nil, u.start(ctx, o)
+	case leader:
 		return u.leader(ctx)
-	case o.PIDs:
+	case pids:
 		all := make([]int, len(u.group.members))
 		for i, m := range u.group.members {
 			if m.up() {
@@ -119,36 +115,54 @@ func (u *controller) obey(o *order) (any, error) {
 			}
 		}
 		return all, nil
-	case o.Again:
+	case again:
 		return nil, u.group.again(ctx)
-	case o.End:
+	case end:
 		return nil, u.end()
 	}
-	g := u.group
-	for _, x := range []struct {
-		order *serverOrder
-		do    func(m *Member) error
-	}{
-		{o.Kill, g.kill},
-		{o.Restart, func(m *Member) error { return g.restart(ctx, m, o.Restart.Forget) }},
-		{o.Stop, (*Member).stop},
-		{o.Go, (*Member).resume},
-		{o.Skew, func(m *Member) error { return m.skew(o.Skew.By) }},
-		{o.Promote, func(m *Member) error { return u.promote(ctx, m) }},
-		{o.Await, func(m *Member) error { return g.await(ctx, m) }},
-	} {
-		if x.order != nil {
-			m, err := g.member(x.order.Server)
-			if err != nil {
-				return nil, err
-			}
-			return nil, x.do(m)
-		}
+	m, err := u.group.member(o.Server)
+	if err != nil {
+		return nil, err
 	}
-	return nil, errors.New("the order to the servers is empty")
+	return nil, u.act(ctx, m, &o.Order)
 }
 
-func (u *controller) hold(o *holdOrder) (any, error) {
+// act carries out an order about a server.
+func (u *controller) act(ctx context.Context, m *Member, o *Order) error {
+	switch o.Do {
+	case Kill:
+		return u.group.kill(m)
+	case Start:
+		return u.group.restart(ctx, m, o.Forget)
+	case Stop:
+		return m.stop()
+	case Continue:
+		return m.resume()
+	case SetClock:
+		return m.setClock(o.By)
+	case Promote:
+		return u.promote(ctx, m)
+	case Await:
+		return u.group.await(ctx, m)
+	}
+	return fmt.Errorf("the order %q to the servers is unknown", o.Do)
+}
+
+// start starts all servers.
+func (u *controller) start(ctx context.Context, o *order) error {
+	if o.Clocks {
+		if err := u.group.setClocks(u.dir); err != nil {
+			return err
+		}
+	}
+	if err := u.group.startAll(ctx, o.Links); err != nil {
+		return err
+	}
+	go u.group.look()
+	return nil
+}
+
+func (u *controller) hold(o *order) (any, error) {
 	if u.group != nil {
 		return nil, errors.New("the servers have their ports already")
 	}

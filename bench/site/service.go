@@ -174,15 +174,20 @@ func (s Servers) Up(i int) bool {
 
 // Methods by which faults act on a server.
 
-func (s Servers) Kill(i int) error               { return s.servers.Kill(s.ctx, i) }
-func (s Servers) Start(i int, forget bool) error { return s.servers.Restart(s.ctx, i, forget) }
-func (s Servers) Stop(i int) error               { return s.servers.Stop(s.ctx, i) }
-func (s Servers) Continue(i int) error           { return s.servers.Go(s.ctx, i) }
-func (s Servers) Promote(i int) error            { return s.servers.Promote(s.ctx, i) }
+func (s Servers) Kill(i int) error     { return s.do(service.Order{Do: service.Kill, Server: i}) }
+func (s Servers) Stop(i int) error     { return s.do(service.Order{Do: service.Stop, Server: i}) }
+func (s Servers) Continue(i int) error { return s.do(service.Order{Do: service.Continue, Server: i}) }
+func (s Servers) Promote(i int) error  { return s.do(service.Order{Do: service.Promote, Server: i}) }
+
+func (s Servers) Start(i int, forget bool) error {
+	return s.do(service.Order{Do: service.Start, Server: i, Forget: forget})
+}
 
 func (s Servers) SetClock(i int, by time.Duration, _ float64) error {
-	return s.servers.Skew(s.ctx, i, by)
+	return s.do(service.Order{Do: service.SetClock, Server: i, By: by})
 }
+
+func (s Servers) do(o service.Order) error { return s.servers.Do(s.ctx, o) }
 
 // Leading returns the server that leads now, or nil if no server leads.
 func (s Servers) Leading() ([]port.Member, error) {

@@ -215,17 +215,17 @@ func leaderOf(t *testing.T, r *service.Running) int {
 
 func kill(t *testing.T, r *service.Running, server int) {
 	t.Helper()
-	if err := r.Kill(t.Context(), server); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Kill, Server: server}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func restart(t *testing.T, r *service.Running, server int, forget bool) {
 	t.Helper()
-	if err := r.Restart(t.Context(), server, forget); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Start, Server: server, Forget: forget}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Await(t.Context(), server); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Await, Server: server}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -239,7 +239,7 @@ func TestNoRejoin(t *testing.T) {
 	r := servicetest.Start(t, &Lock, "members=3")
 	kill(t, r, 0)
 	kill(t, r, 1)
-	if err := r.Restart(t.Context(), 0, true); err == nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Start, Forget: true}); err == nil {
 		t.Error("it rejoined without a majority")
 	}
 }

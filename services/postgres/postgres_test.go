@@ -112,7 +112,7 @@ func standsStill(t *testing.T, r *service.Running) {
 	a := client(t, r, "still", "watch=ping", "every=200ms", "timeout=300ms")
 	b := client(t, r, "still", "watch=read", "timeout=300ms")
 	g := servicetest.Acquire(t, a, 5*time.Second)
-	if err := r.Stop(t.Context(), 0); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Stop}); err != nil {
 		t.Fatal(err)
 	}
 	servicetest.Lost(t, g, 2*time.Second)
@@ -125,7 +125,7 @@ func standsStill(t *testing.T, r *service.Running) {
 	if err := b.conn.Ping(ctx); err == nil {
 		t.Error("a server that stands still has answered")
 	}
-	if err := r.Go(t.Context(), 0); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Continue}); err != nil {
 		t.Fatal(err)
 	}
 	servicetest.Retry(t, b, 5*time.Second)
@@ -136,14 +136,14 @@ func comesBack(t *testing.T, r *service.Running) {
 	a := client(t, r, "back", "fence=on", "watch=read")
 	last := servicetest.Acquire(t, a, 5*time.Second)
 	for _, forget := range []bool{false, true} {
-		if err := r.Kill(t.Context(), 0); err != nil {
+		if err := r.Do(t.Context(), service.Order{Do: service.Kill}); err != nil {
 			t.Fatal(err)
 		}
 		servicetest.Lost(t, last, 2*time.Second)
 		if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
 			t.Errorf("the release of a lock that is lost returns %v", err)
 		}
-		if err := r.Restart(t.Context(), 0, forget); err != nil {
+		if err := r.Do(t.Context(), service.Order{Do: service.Start, Forget: forget}); err != nil {
 			t.Fatal(err)
 		}
 		g := servicetest.Retry(t, a, 10*time.Second)
@@ -203,7 +203,7 @@ func TestKilledWhileItStandsStill(t *testing.T) {
 	if len(all) < 3 {
 		t.Fatalf("the processes of the server are %v", all)
 	}
-	if err := r.Stop(t.Context(), 0); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Stop}); err != nil {
 		t.Fatal(err)
 	}
 	r.Processes()[0].Dismiss()
@@ -272,7 +272,7 @@ func failover(t *testing.T, lag time.Duration) {
 	if lag == 0 {
 		time.Sleep(300 * time.Millisecond) // by then the standby has received the sequence
 	}
-	must(t, r.Kill(ctx, 0))
+	must(t, r.Do(ctx, service.Order{Do: service.Kill}))
 	lost := time.Since(began) < lag
 	if i, err := r.Leader(ctx); i != -1 || err != nil {
 		t.Errorf("server %d leads (%v), though only a standby is up", i, err)
@@ -280,7 +280,7 @@ func failover(t *testing.T, lag time.Duration) {
 	if _, err := b.Acquire(ctx); err == nil {
 		t.Fatal("the lock was acquired though no server takes writes")
 	}
-	must(t, r.Promote(ctx, 1))
+	must(t, r.Do(ctx, service.Order{Do: service.Promote, Server: 1}))
 	if i, err := r.Leader(ctx); i != 1 || err != nil {
 		t.Errorf("server %d leads (%v), not 1, which was promoted", i, err)
 	}
@@ -297,7 +297,7 @@ func failover(t *testing.T, lag time.Duration) {
 // A server without a standby cannot be promoted.
 func TestNothingToPromote(t *testing.T) {
 	r := servicetest.Start(t, &Service)
-	if err := r.Promote(t.Context(), 0); err == nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Promote}); err == nil {
 		t.Error("a server without a standby was promoted")
 	}
 }
@@ -320,7 +320,7 @@ func TestPooler(t *testing.T) {
 			servicetest.Acquire(t, b, 5*time.Second)
 			servicetest.Release(t, a)
 			servicetest.Release(t, b)
-			if err := r.Promote(t.Context(), 1); err == nil {
+			if err := r.Do(t.Context(), service.Order{Do: service.Promote, Server: 1}); err == nil {
 				t.Error("PgBouncer was promoted")
 			}
 		})

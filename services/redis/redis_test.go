@@ -34,7 +34,7 @@ func TestLock(t *testing.T) {
 	if i, err := r.Leader(t.Context()); i != 0 || err != nil {
 		t.Errorf("server %d leads (%v), not 0", i, err)
 	}
-	if err := r.Promote(t.Context(), 0); err == nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Promote}); err == nil {
 		t.Error("a server without a replica was promoted")
 	}
 }
@@ -99,7 +99,7 @@ func TestFailover(t *testing.T) {
 		}
 	}
 	first := servicetest.Acquire(t, a, time.Second)
-	must(r.Kill(ctx, 0))
+	must(r.Do(ctx, service.Order{Do: service.Kill}))
 	if i, err := r.Leader(ctx); i != -1 || err != nil {
 		t.Errorf("server %d leads (%v), though only a replica is up", i, err)
 	}
@@ -109,7 +109,7 @@ func TestFailover(t *testing.T) {
 	if _, err := b.Acquire(ctx); err == nil {
 		t.Fatal("the lock was acquired from a replica")
 	}
-	must(r.Promote(ctx, 1))
+	must(r.Do(ctx, service.Order{Do: service.Promote, Server: 1}))
 	if i, err := r.Leader(ctx); i != 1 || err != nil {
 		t.Errorf("server %d leads (%v), not 1, which was promoted", i, err)
 	}
@@ -141,7 +141,8 @@ func TestClock(t *testing.T) {
 	a, b := client(t, r, "x", "px=1m"), client(t, r, "x", "px=1m")
 	servicetest.Acquire(t, a, time.Second)
 	servicetest.Refused(t, b, 50*time.Millisecond)
-	err = errors.Join(r.Skew(t.Context(), 0, 20*time.Second), r.Skew(t.Context(), 0, 41*time.Second))
+	err = r.Do(t.Context(), service.Order{Do: service.SetClock, By: 20 * time.Second},
+		service.Order{Do: service.SetClock, By: 41 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,14 +159,15 @@ func TestClock(t *testing.T) {
 		}
 	}
 	before := ahead()
-	if err := errors.Join(r.Kill(t.Context(), 0), r.Restart(t.Context(), 0, true)); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Kill},
+		service.Order{Do: service.Start, Forget: true}); err != nil {
 		t.Fatal(err)
 	}
 	if after := ahead(); before != 61*time.Second || after != before {
 		t.Errorf("its clock is ahead by %v, and by %v once it was restarted", before, after)
 	}
 	still := servicetest.Start(t, &Service)
-	if err := still.Skew(t.Context(), 0, time.Second); err == nil {
+	if err := still.Do(t.Context(), service.Order{Do: service.SetClock, By: time.Second}); err == nil {
 		t.Error("the clock of a server was set that has the machine's")
 	}
 }
@@ -181,7 +183,8 @@ func TestRestart(t *testing.T) {
 			r := servicetest.Start(t, &Service, "durable="+c.durable)
 			a, b := client(t, r, "x", "px=1m"), client(t, r, "x", "px=1m")
 			servicetest.Acquire(t, a, time.Second)
-			if err := errors.Join(r.Kill(t.Context(), 0), r.Restart(t.Context(), 0, c.forget)); err != nil {
+			if err := r.Do(t.Context(), service.Order{Do: service.Kill},
+				service.Order{Do: service.Start, Forget: c.forget}); err != nil {
 				t.Fatal(err)
 			}
 			if !c.kept {

@@ -68,7 +68,8 @@ func amnesia(t *testing.T, r *service.Running) {
 	if _, err := b.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
 		t.Fatalf("a lock that is held is refused with: %v", err)
 	}
-	if err := errors.Join(r.Kill(t.Context(), 1), r.Restart(t.Context(), 1, false)); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Kill, Server: 1},
+		service.Order{Do: service.Start, Server: 1}); err != nil {
 		t.Fatal(err)
 	}
 	servicetest.Retry(t, b, 5*time.Second)

@@ -244,7 +244,7 @@ func TestLeaderKilled(t *testing.T) {
 	if err != nil || leader < 0 {
 		t.Fatalf("server %d leads: %v", leader, err)
 	}
-	if err := r.Kill(t.Context(), leader); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Kill, Server: leader}); err != nil {
 		t.Fatal(err)
 	}
 	// The holder may be disconnected, and must retry its release.
@@ -258,7 +258,7 @@ func TestLeaderKilled(t *testing.T) {
 	if now, err := r.Leader(t.Context()); err != nil || now < 0 || now == leader {
 		t.Errorf("after server %d was killed, server %d leads: %v", leader, now, err)
 	}
-	if err := r.Restart(t.Context(), leader, false); err != nil {
+	if err := r.Do(t.Context(), service.Order{Do: service.Start, Server: leader}); err != nil {
 		t.Error(err)
 	}
 }
