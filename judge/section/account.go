@@ -8,6 +8,24 @@ import (
 	"turnstile/nodes/workload"
 )
 
+// account has the values that entries read from the shared account and that exits wrote to it, and the work
+// of clients inside.
+type account struct {
+	Exits   uint64 // exits that wrote to the account
+	Account int64  // the highest value written to the account
+	// Early is the first entry that read a value before it was written, by the stamps, or nil.
+	Early *Misread
+
+	// The work of clients inside (see workload.Work): steps, how many of these others have spoilt, and updates
+	// of the account by nodes that died before their client asked again.
+	steps, spoilt, undone uint64
+
+	ahead        *Misread // an entry that read more than had been written so far
+	mayBeWritten int64    // the highest value that a dead node may have written without an Exited event
+	readOfDead   *Misread // the latest entry that read a value which a dead node may have written
+	writesOfDead uint64   // how many values were read which a dead node may have written
+}
+
 // A Misread is an entry that read an unexpected value.
 type Misread struct {
 	Node nodes.ID

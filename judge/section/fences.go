@@ -5,10 +5,23 @@ import (
 	"slices"
 )
 
-// With fence numbers, the resource must refuse a write under a lower number than the highest that has
-// entered. The account, one word together with that number, tells which came first: a client that entered
-// before a write has read a lower value than was written. Stamps cannot tell, since a process may stand still
-// between an action and its stamp.
+// fences has what fence numbers show. The resource must refuse a write under a lower number than the highest
+// that has entered. The account, one word together with that number, tells which came first: a client that
+// entered before a write has read a lower value than was written. Stamps cannot tell, since a process may
+// stand still between an action and its stamp.
+type fences struct {
+	Unfenced uint64           // entries without a fence number
+	Refusals uint64           // exits whose write was refused
+	Stale    Moments[Overlap] // writes by A that should have been refused, since B had entered before
+	Baseless *Section         // the first section refused though no higher number had entered, or nil
+	// Unguarded counts entries in a certain overlap with another under the same fence number: the resource
+	// accepts both writes, though it demands numbers. MaybeUnguarded counts entries for which this is
+	// uncertain.
+	Unguarded, MaybeUnguarded uint64
+
+	top     *Section   // a copy of the section with the highest fence number, or nil
+	refused []*Section // copies of refused sections, until another section enters under a higher number
+}
 
 // fence compares the fence number of an entry with the others. A number is passed when another
 // client enters under the same or a higher one. asked means that a process lets clients in some time before

@@ -284,7 +284,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	}
 	s := c.open
 	over := e.Count > r.Capacity && s != nil
-	r.register(e, s, f.stretch(e.At), over && f.spared(e.At, slices.Concat(r.inside, []*Section{s})...))
+	r.count(e, s, f.stretch(e.At), over && f.spared(e.At, slices.Concat(r.inside, []*Section{s})...))
 	if s == nil || s.State != waiting || s.Entry != e.Entry {
 		f.misordered(e, "enters without a request")
 	}

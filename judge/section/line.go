@@ -2,50 +2,6 @@ package section
 
 import "slices"
 
-// ask counts a request, and counts it as contended if units are missing for it.
-func (r *Resource) ask(s *Section, stampError int64) {
-	r.Requests++
-	if takes := r.held + r.line.units + uint64(s.Units); takes > uint64(r.Capacity) {
-		s.missing = takes - uint64(r.Capacity)
-		r.Contended++
-		r.forget(s.Asked, stampError)
-		r.recent = append(r.recent, s)
-	}
-}
-
-// gaveBack notes that the units of a section that has ended are free. As stamps may err, they may have been
-// free before the latest requests; in a simulation both may have the same time. So these requests do not
-// count as contended.
-func (r *Resource) gaveBack(s *Section, at, stampError int64) {
-	r.forget(at, stampError)
-	r.recent = slices.DeleteFunc(r.recent, func(late *Section) bool {
-		if late == s {
-			return true
-		}
-		late.missing -= min(late.missing, uint64(s.Units))
-		if late.missing == 0 {
-			r.Contended--
-		}
-		return late.missing == 0
-	})
-}
-
-// longestDoubt is the longest time for which a request counts as recent, in nanoseconds.
-const longestDoubt = 10_000_000
-
-// forget drops requests from recent that are older than stamps may err: they stay contended.
-func (r *Resource) forget(now, stampError int64) {
-	if len(r.recent) == 0 {
-		return
-	}
-	since := now - min(stampError, longestDoubt)
-	first := slices.IndexFunc(r.recent, func(s *Section) bool { return s.Asked >= since })
-	if first < 0 {
-		first = len(r.recent)
-	}
-	r.recent = slices.Delete(r.recent, 0, first)
-}
-
 // A line holds the sections that wait for one resource, in the order of their requests, and counts for each
 // how many later ones have entered. Places are numbered from 1; the place of a section that enters is marked,
 // and a Fenwick tree (P. M. Fenwick, "A new data structure for cumulative frequency tables", Software:
@@ -57,6 +13,11 @@ type line struct {
 	count   int        // number of waiting sections
 	units   uint64     // units that the waiting sections want
 	entered uint64     // number of marked places
+
+	// Contended counts requests for which units were missing: fewer were free than the request and all waiting
+	// requests take together.
+	Contended uint64
+	recent    []*Section // contended requests, made so recently that units may have been free before them
 }
 
 // lowest returns the lowest set bit of i.
@@ -116,4 +77,48 @@ func (l *line) moveUp() {
 	l.sums = l.sums[:len(l.waiting)]
 	clear(l.sums)
 	l.entered = 0
+}
+
+// ask counts a request, and counts it as contended if units are missing for it.
+func (r *Resource) ask(s *Section, stampError int64) {
+	r.Requests++
+	if takes := r.held + r.line.units + uint64(s.Units); takes > uint64(r.Capacity) {
+		s.missing = takes - uint64(r.Capacity)
+		r.Contended++
+		r.forget(s.Asked, stampError)
+		r.recent = append(r.recent, s)
+	}
+}
+
+// gaveBack notes that the units of a section that has ended are free. As stamps may err, they may have been
+// free before the latest requests; in a simulation both may have the same time. So these requests do not
+// count as contended.
+func (r *Resource) gaveBack(s *Section, at, stampError int64) {
+	r.forget(at, stampError)
+	r.recent = slices.DeleteFunc(r.recent, func(late *Section) bool {
+		if late == s {
+			return true
+		}
+		late.missing -= min(late.missing, uint64(s.Units))
+		if late.missing == 0 {
+			r.Contended--
+		}
+		return late.missing == 0
+	})
+}
+
+// longestDoubt is the longest time for which a request counts as recent, in nanoseconds.
+const longestDoubt = 10_000_000
+
+// forget drops requests from recent that are older than stamps may err: they stay contended.
+func (r *Resource) forget(now, stampError int64) {
+	if len(r.recent) == 0 {
+		return
+	}
+	since := now - min(stampError, longestDoubt)
+	first := slices.IndexFunc(r.recent, func(s *Section) bool { return s.Asked >= since })
+	if first < 0 {
+		first = len(r.recent)
+	}
+	r.recent = slices.Delete(r.recent, 0, first)
 }

@@ -14,6 +14,33 @@ type ended struct {
 	units   uint32 // 0: there was no section
 }
 
+// overlaps has the sections inside. Sections *overlap* while they hold more units than the capacity; with a
+// capacity of 1, while two are inside. An overlap is certain if it is longer than the error of the stamps.
+// Only then is it a violation.
+type overlaps struct {
+	Violations        uint64   // sections in certain overlaps
+	Overlap           int64    // total length of the certain overlaps
+	First             *Overlap // the earliest certain overlap
+	Overlaps          Moments[Overlap]
+	UncertainOverlaps uint64 // sections that overlapped another as they ended, though not certainly
+	// Unordered counts sections that only the order of the events puts after a section of another client: both
+	// together lasted no longer than stamps may err, so the two may have been inside together.
+	Unordered uint64
+	// Closest is the longest overlap, certain or not; negative: minus the shortest gap between two sections.
+	Closest int64
+
+	inside   []*Section // the sections inside, in the order of their entries
+	held     uint64     // units held by sections inside
+	current  Overlap    // a certain overlap that may go on; without a length: no overlap
+	over     []Window   // certain overlaps that are over, and not passed to observers yet
+	freed    bool       // the latest exit freed units, and before it all were taken
+	freeAt   int64      // the time of that exit
+	lastLeft int64      // when a client left last
+	last     ended      // the section that ended last
+	lastBy   nodes.ID   // the node of that client
+	others   int64      // when a client other than lastBy left last
+}
+
 // An Overlap is a time in which sections held more than the capacity: A, which entered first, B, and others.
 type Overlap struct {
 	A, B     *Section
