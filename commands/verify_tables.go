@@ -178,20 +178,20 @@ func (t *tablesAudit) runsOf(made []results.Making, planned map[string]study.Pla
 		}
 		t.Checked = append(t.Checked,
 			fmt.Sprintf("the number of runs with the %d that the commands of %s made", runs,
-			results.SetFile))
+				results.SetFile))
 		t.Unknown = append(t.Unknown,
 			"the settings of the runs: some depend on the servers of the machine that made "+
-			"them")
+				"them")
 	case !named:
 		t.Unknown = append(t.Unknown,
 			fmt.Sprintf("which runs belong to the set: this version gives other names to "+
-			"runs than %s, which made them", results.Maker(made[0].Versions)))
+				"runs than %s, which made them", results.Maker(made[0].Versions)))
 		t.lacks = true
 	default:
 		t.compareRuns(planned, rows)
 		t.Checked = append(t.Checked,
 			fmt.Sprintf("the runs with the %d that the commands of %s make, their settings "+
-			"and seeds", runs, results.SetFile))
+				"and seeds", runs, results.SetFile))
 	}
 }
 
