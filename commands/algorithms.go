@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"turnstile/algorithms/catalog"
@@ -83,7 +82,7 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 				command = "elect"
 			}
 			return nil, fmt.Errorf("%s is a service, not an algorithm: orchestrator %[2]s --service %[1]s runs "+
-				"it, and %[3]s list has its options", name, command, filepath.Base(program[0]))
+				"it, and list %[1]s describes it", name, command)
 		}
 	}
 	return nil, err

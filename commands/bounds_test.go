@@ -27,7 +27,7 @@ func TestNumbersAndNamesAreBounded(t *testing.T) {
 		{"simulate --algo ricart --duration 1s --trials 100000000", "take 2.78e+04 hours in all"},
 		{"bench --algo ricart --trials 100000000", "at most 100000 trials"},
 		{"list " + name, "unknown algorithm"},
-		{"list --columns " + name, "there is no table or column"},
+		{"list columns " + name, "there is no table or column"},
 		{"simulate --algo " + name, "unknown algorithm"},
 		{"simulate --algo bully --detector " + name, "unknown failure detector"},
 	} {
@@ -96,8 +96,8 @@ func TestResultsAreWritableBeforeTheFirstRun(t *testing.T) {
 	}
 	here := program{node: []string{os.Args[0]}}
 	for _, call := range []string{"bench -n 2", "simulate -n 2", "sweep --algo ricart -n 2 --simulated",
-		"matrix", "matrix --simulated", "matrix --failover", "matrix --services", "split-brain",
-		"split-brain --simulated", "chaos"} {
+		"matrix", "matrix --simulated", "matrix failover", "matrix failures", "split-brain",
+		"split-brain --simulated", "chaos", "chaos services"} {
 		var out bytes.Buffer
 		status := run(t.Context(), here, append(strings.Fields(call), "--results", file), &out, &out)
 		says := out.String()

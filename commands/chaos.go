@@ -6,23 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
 	"turnstile/bench/plans"
-	"turnstile/bench/service"
 	"turnstile/bench/study"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/nodes"
 	"turnstile/option"
-	"turnstile/results"
 )
 
 const chaosHelp = `Run every algorithm, of mutual exclusion and of election, under many random plans of
@@ -42,19 +36,13 @@ request at a time: the verdicts must be the same and, without timers or circulat
 too.
 
 The last line sums up, with the runs that are inconclusive, and the algorithms known to be broken that were
-not caught.
-
-With --services it draws plans and options of services that people use instead, makes a run of each on real
-processes, and judges it by the promises in the documentation of the service. A finding is a promise that was
-broken although its assumptions held, a service in which no client entered again after all faults were over,
-a client that died, a fence number that fell, or an error of ours. One finding of each kind is shrunk and
-printed. Given again, the same command goes on from the journal services.jsonl in the folder of the set.`
+not caught.`
 
 const chaosExample = `  orchestrator chaos
   orchestrator chaos --simulated 10000 --real 0 --seed 7
   orchestrator chaos --algo maekawa --simulated 100 --real 5
   orchestrator chaos --algo bully,raft-election --simulated 1000 --real 0
-  orchestrator chaos --services --plans 3000 --limit 6h --only redis,etcd`
+  orchestrator chaos services --plans 3000 --limit 6h --only redis,etcd`
 
 // A chaosCall is one call of chaos.
 type chaosCall struct {
@@ -67,7 +55,6 @@ type chaosCall struct {
 	noProgress bool
 	json       bool
 	tallies    []map[string]any
-	services   serviceHunt // if asked for, it replaces the campaign about algorithms
 }
 
 func chaosCommand(k known) Command {
@@ -85,6 +72,7 @@ func chaosCommand(k known) Command {
 		Check:   c.check,
 		Notes:   true,
 		Run:     c.run,
+		Below:   []Command{huntCommand()},
 	}
 }
 
@@ -101,35 +89,15 @@ func (c *chaosCall) addTo(cmd *cobra.Command) {
 		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the random plans, loads and latencies")
 	addOption(f, option.Find("receive"), &c.Receive)
-	c.services.Plans, c.services.Workers, c.services.Tries = 100, 1, 40
-	f.BoolVar(&c.services.asked, "services", false,
-		"run services such as etcd and redis instead, in the set "+huntSet)
-	f.StringSliceVar(&c.services.only, "only", nil,
-		"with --services: only these `services`, with commas between (default all with a program here)")
-	f.IntVar(&c.services.Plans, "plans", c.services.Plans, "with --services: how many plans are drawn")
-	f.IntVar(&c.services.First, "first", 0, "with --services: the `number` of the first of them, from 0")
-	f.DurationVar(&c.services.Limit, "limit", 0,
-		"with --services: no plan begins after this `time` (default no limit)")
-	f.IntVar(&c.services.Workers, "workers", c.services.Workers, "with --services: runs at a time")
-	f.IntVar(&c.services.Tries, "shrink", c.services.Tries,
-		"with --services: how many runs it may take to shrink a finding; 0: findings are not shrunk")
 	addSetup(f, &c.Setup, "the real runs")
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	common(f, "algo", "simulated", "real", "seed", "services", "only", "plans", "limit", "set", "json")
+	common(f, "algo", "simulated", "real", "seed", "set", "json")
 	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
 // check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *chaosCall) check(s settings) (err error) {
-	if c.services.asked {
-		return c.checkServices(s)
-	}
-	for _, name := range huntFlags {
-		if s.rank(name) == byFlag {
-			return fmt.Errorf("--%s is for plans about services: add --services, or leave it out", name)
-		}
-	}
 	if err := cmp.Or(plans.CheckReceive(c.Receive), checkSet(&c.Setup)); err != nil {
 		return err
 	}
@@ -162,9 +130,6 @@ func (c *chaosCall) check(s settings) (err error) {
 
 func (c *chaosCall) run(ctx context.Context, a *app) error {
 	a.onlyRows(c.json)
-	if c.services.asked {
-		return c.hunt(ctx, a)
-	}
 	if a.equip(&c.Setup); c.Real+c.compared > 0 {
 		if err := a.equipFor(&c.Setup, true); err != nil {
 			return err
@@ -380,216 +345,4 @@ func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
 			of.Of[study.ViolatedOutside], of.Missed)
 	}
 	t.Print(out)
-}
-
-// A serviceHunt has the settings of a call of chaos with --services.
-type serviceHunt struct {
-	study.Hunt
-	asked bool
-	only  []string // services to hunt in; empty: all
-}
-
-// huntSet is the default name of the set of a hunt.
-const huntSet = "hunt"
-
-// huntFlags are allowed only with --services, and campaignFlags only without it.
-var (
-	huntFlags     = []string{"only", "plans", "first", "limit", "workers", "shrink"}
-	campaignFlags = []string{"algo", "simulated", "real", "calm", "compare", "receive"}
-)
-
-// checkServices completes a call with --services. It returns an error for flags that do not go with it.
-func (c *chaosCall) checkServices(s settings) error {
-	x := &c.services
-	for _, name := range campaignFlags {
-		if s.rank(name) == byFlag {
-			return fmt.Errorf("--%s is for algorithms: leave it out, or leave out --services", name)
-		}
-	}
-	switch {
-	case x.Plans < 1:
-		return fmt.Errorf("--plans: %d: write a number from 1", x.Plans)
-	case x.First < 0:
-		return fmt.Errorf("--first: %d: plans count from 0", x.First)
-	case x.Workers < 1 || x.Workers > 64:
-		return fmt.Errorf("--workers: %d: write a number from 1 to 64", x.Workers)
-	case x.Limit < 0:
-		return fmt.Errorf("--limit: %v: write a length of time, as in 6h, or 0 for none", x.Limit)
-	case x.Tries < 0:
-		return fmt.Errorf("--shrink: %d: write a number from 0", x.Tries)
-	}
-	known := study.HuntServices()
-	for _, name := range x.only {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("--only: no plans are drawn for %q: write one of %s", name,
-				strings.Join(known, ", "))
-		}
-	}
-	x.Services = distinct(x.only)
-	x.Seed, x.Setup = c.Seed, c.Setup
-	if !s.given("set") {
-		x.Setup.Set = huntSet
-	}
-	return checkSet(&x.Setup)
-}
-
-// subjectNamed asks a service for its promises with some options.
-func subjectNamed(ctx context.Context, name string, words []string, n int) (*study.ServiceSubject,
-	error) {
-	program, err := serviceProgram(name)
-	if err != nil {
-		return nil, err
-	}
-	subject, _, err := subjectOf(ctx, &service.Program{Command: program, Name: name, Words: words},
-		nodes.Config{N: n})
-	return subject, err
-}
-
-// hunt makes the runs of plans about services, and prints their findings.
-func (c *chaosCall) hunt(ctx context.Context, a *app) error {
-	h := &c.services.Hunt
-	if err := a.equipFor(&h.Setup, true); err != nil {
-		return err
-	}
-	h.Subject = subjectNamed
-	h.Command = func(j *bench.Job, plan string) string { return commandOf(j.Spec, &j.Options, true, plan) }
-	if h.Services == nil {
-		for _, name := range study.HuntServices() {
-			if _, err := subjectNamed(ctx, name, nil, 2); err != nil {
-				fmt.Fprintf(a.stdout, "not run: %s: %v\n", name, err)
-				continue
-			}
-			h.Services = append(h.Services, name)
-		}
-		if h.Services == nil {
-			return errors.New("no service can be run: see the lines before")
-		}
-	} else {
-		for _, name := range h.Services {
-			if _, err := subjectNamed(ctx, name, nil, 2); err != nil {
-				return err
-			}
-		}
-	}
-	unlock, err := results.LockSet(h.Setup.Results, h.Setup.Set)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := h.Read(); err != nil {
-		return unreadable(err)
-	}
-	before, began := len(h.Done), time.Now()
-	bar := a.newBarFrom(c.noProgress, time.Minute)
-	findings := 0
-	h.Told = func(done int, one *study.Hunted) {
-		if one.Class == study.HuntFinding {
-			findings++
-		}
-		bar.show(float64(done)/float64(h.Plans), fmt.Sprintf("plan %d of %d, %s", done, h.Plans,
-			english.Count(findings, "finding", "findings")))
-	}
-	interrupted := h.Run(ctx)
-	bar.clear()
-	if err := unstored(interrupted); err != nil {
-		return err
-	}
-	if c.json {
-		all := []*study.Hunted{}
-		for _, number := range slices.Sorted(maps.Keys(h.Done)) {
-			all = append(all, h.Done[number])
-		}
-		terminal.PrintJSON(a.document, all)
-	}
-	c.services.print(a, before, time.Since(began))
-	if interrupted != nil {
-		fmt.Fprintln(a.trouble(), "interrupted: the same command goes on with the plans that are left")
-		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
-	}
-	return nil
-}
-
-// print prints how many plans of each service have which result, then each finding.
-func (h *serviceHunt) print(a *app, before int, took time.Duration) {
-	counts := map[string]map[study.HuntClass]int{}
-	refused := map[string]int{}
-	total := map[study.HuntClass]int{}
-	for _, one := range h.Done {
-		if counts[one.Service] == nil {
-			counts[one.Service] = map[study.HuntClass]int{}
-		}
-		counts[one.Service][one.Class]++
-		total[one.Class]++
-		if one.Refused > 0 {
-			refused[one.Service]++
-		}
-	}
-	t := terminal.Table{Head: []string{"service", "plans", "valid", "outside", "inconclusive", "busy",
-		"findings", "refused"}}
-	for _, name := range h.Services {
-		n, sum := counts[name], 0
-		for _, k := range n {
-			sum += k
-		}
-		t.Add(name, sum, n[study.HuntValid], n[study.HuntOutside],
-			n[study.HuntInconclusive], n[study.HuntBusy], n[study.HuntFinding], refused[name])
-	}
-	t.Print(a.stdout)
-	fmt.Fprintln(a.stdout, `outside: an assumption of the service's promise did not hold.
-busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
-refused: a lock was refused while no client was inside`)
-	h.tell(a, total, before, took)
-}
-
-// tell prints each finding and the counts, and sets the exit status.
-func (h *serviceHunt) tell(a *app, total map[study.HuntClass]int, before int,
-	took time.Duration) {
-	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
-		switch one := h.Done[number]; one.Class {
-		case study.HuntFinding:
-			tellHunted(a.stdout, one)
-		case study.HuntBusy:
-			fmt.Fprintf(a.stdout, "\nBUSY  plan %d, %s: %s\n", number, one.Service, one.Says)
-			if one.Command != "" {
-				fmt.Fprintf(a.stdout, "  run it again: %s\n", one.Command)
-			}
-		}
-	}
-	rate := ""
-	if made := len(h.Done) - before; made > 0 && took > 0 {
-		rate = fmt.Sprintf(", %.1f a minute", float64(made)/took.Minutes())
-	}
-	found := total[study.HuntFinding]
-	unknown := total[study.HuntInconclusive] + total[study.HuntBusy]
-	fmt.Fprintf(a.stdout, "\n%s of %d have run with seed %d, %d of them in this call%s.\n",
-		english.Count(len(h.Done), "plan", "plans"), h.Plans, h.Seed, len(h.Done)-before, rate)
-	fmt.Fprintf(a.stdout, "%s, %d inconclusive or busy, %d outside the model, %d valid.\n",
-		english.Count(found, "finding", "findings"), unknown, total[study.HuntOutside],
-		total[study.HuntValid])
-	switch {
-	case found > 0:
-		a.status = check.Violated.ExitCode()
-	case len(h.Done) == unknown || total[study.HuntBusy] > 0:
-		a.status = check.Inconclusive.ExitCode()
-	}
-}
-
-// tellHunted prints a finding, in its shrunk form if it has one.
-func tellHunted(out io.Writer, one *study.Hunted) {
-	fmt.Fprintf(out, "\nFINDING  plan %d, %s: %s\n", one.Plan, one.Service, one.Says)
-	if one.Shown != "" {
-		fmt.Fprintf(out, "  %s\n", one.Shown)
-	}
-	if one.Shrunk != nil {
-		fmt.Fprintf(out, "  shrunk from %s\n", english.Count(len(one.Faults), "fault", "faults"))
-		one = one.Shrunk
-	}
-	fmt.Fprintf(out, "  %s %s\n", one.Service, strings.Join(one.With, " "))
-	for _, f := range one.Faults {
-		fmt.Fprintf(out, "  %s\n", f)
-	}
-	for _, line := range one.Story {
-		fmt.Fprintf(out, "    %s\n", line)
-	}
-	fmt.Fprintf(out, "  run it again: %s\n", one.Command)
 }

@@ -42,19 +42,33 @@ const diagramExample = `  orchestrator diagram --out run.svg
   orchestrator diagram latest --from 300ms --to 310ms --nodes 0-3 --out part.svg
   orchestrator diagram latest --around violation --out violation.svg
   orchestrator diagram naive.txt --out naive.svg
-  orchestrator diagram latest --waits --out stall.svg`
+  orchestrator diagram waits latest --out stall.svg`
+
+// A pictureCall has the settings that diagram and diagram waits share.
+type pictureCall struct {
+	known
+	root  string
+	trial int
+	out   string
+}
+
+// addTo adds the flags that both commands have.
+func (c *pictureCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	f.IntVar(&c.trial, "trial", 1, "draw this trial")
+	f.StringVar(&c.out, "out", "", "`file` for the picture (default it is printed)")
+	noZero(f, "trial", "is not a trial: they count from 1")
+	forOneCall(cmd, "trial", "out")
+}
 
 // A diagramCall is one call of diagram.
 type diagramCall struct {
-	known
-	root     string
-	trial    int
+	pictureCall
 	from, to time.Duration
 	nodes    effect.Group
 	around   string
-	waits    bool
 	beats    bool
-	out      string
 }
 
 // A subject is what is drawn: a stored run, or a schedule.
@@ -88,7 +102,7 @@ func (k known) readSchedule(path string) (*replay.Schedule, error) {
 }
 
 func diagramCommand(k known) Command {
-	c := &diagramCall{known: k}
+	c := &diagramCall{pictureCall: pictureCall{known: k}}
 	return Command{
 		Name:     "diagram [RUN | SCHEDULE]",
 		Short:    "Draw the events of a run or a schedule",
@@ -99,24 +113,21 @@ func diagramCommand(k known) Command {
 		Complete: completeRun,
 		Check:    c.check,
 		Run:      onStored(&c.root, c.openSubject, c.run),
+		Below:    []Command{waitsCommand(k)},
 	}
 }
 
 func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	f.IntVar(&c.trial, "trial", 1, "draw this trial")
+	c.pictureCall.addTo(cmd)
 	f.DurationVar(&c.from, "from", 0, "draw from this `time` of the run on (default its beginning)")
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
 	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
 		"draw these `nodes` alone, as in 0-2,5 (default all)")
 	f.StringVar(&c.around, "around", "", "draw only what led to a violation; the only value is violation")
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
-	f.BoolVar(&c.waits, "waits", false, "draw instead which node waits for which others in a stall")
-	f.StringVar(&c.out, "out", "", "`file` for the picture (default it is printed)")
-	noZero(f, "trial", "is not a trial: they count from 1")
 	noZero(f, "to", "would draw nothing: leave it out for all until the end")
-	forOneCall(cmd, "trial", "from", "to", "nodes", "around", "heartbeats", "waits", "out")
+	forOneCall(cmd, "from", "to", "nodes", "around", "heartbeats")
 	completeWith(cmd, "around", []string{"violation"})
 }
 
@@ -127,9 +138,6 @@ func (c *diagramCall) check(s settings) error {
 		return fmt.Errorf("--around: there is no %q: write violation", c.around)
 	case c.around != "" && (s.given("from") || s.given("to")):
 		return errors.New("--around: a violation has a time of its own: leave out --from and --to")
-	case c.waits && (c.around != "" || s.given("from") || s.given("to") || c.nodes != nil):
-		return errors.New("--waits draws the one stored stall of a trial: leave out --from, --to, --nodes and " +
-			"--around")
 	case c.from < 0 || c.to < 0:
 		return errors.New("--from and --to: times of a run count from its beginning: write 0s or later")
 	case s.given("to") && c.to <= c.from:
@@ -173,8 +181,13 @@ func (c *diagramCall) run(ctx context.Context, a *app, of *subject) error {
 	if err != nil {
 		return err
 	}
+	return c.give(a, picture)
+}
+
+// give writes a picture to the file that the user names, or prints it.
+func (c *pictureCall) give(a *app, picture string) error {
 	if c.out == "" {
-		_, err = io.WriteString(a.stdout, picture)
+		_, err := io.WriteString(a.stdout, picture)
 		return err
 	}
 	return writePicture(c.out, picture)
@@ -207,9 +220,6 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	if c.waits {
-		return diagram.Waits(stall.Reports{played.Status}, "Waits: "+schedule.Spec.Name+", "+path)
-	}
 	title := schedule.Spec.Name + ", " + path
 	if v := played.Violation; v != nil {
 		title = schedule.Spec.Name + ": " + v.Says
@@ -236,22 +246,22 @@ func (k known) openPast(folder *results.Folder, trial int) (*runs.Past, error) {
 	return past, nil
 }
 
-// drawRun draws a trial of a stored run.
-func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (string, error) {
-	past, err := c.openPast(folder, c.trial)
-	if err != nil {
-		return "", err
+// open opens the trial of a run that the flags name, and returns the title of its picture.
+func (c *pictureCall) open(folder *results.Folder) (past *runs.Past, title string, err error) {
+	if past, err = c.openPast(folder, c.trial); err != nil {
+		return nil, "", err
 	}
-	title := folder.Ref()
-	if past.Trials > 1 {
+	if title = folder.Ref(); past.Trials > 1 {
 		title += fmt.Sprintf(", trial %d", c.trial)
 	}
-	if c.waits {
-		stalled := past.Stall()
-		if stalled == nil {
-			return "", fmt.Errorf("--waits: %s has no stored stall: clients went on until its end", title)
-		}
-		return diagram.Waits(stalled, "Waits: "+title)
+	return past, title, nil
+}
+
+// drawRun draws a trial of a stored run.
+func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (string, error) {
+	past, title, err := c.open(folder)
+	if err != nil {
+		return "", err
 	}
 	return c.draw(title, past.Stack, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
 		x, err := past.Extract(ctx, w, true)
@@ -299,4 +309,64 @@ func (c *diagramCall) draw(title string, stack *algorithm.Stack, steps bool, fau
 	x.Window.To = min(x.Window.To, x.End)
 	return diagram.Draw(x, diagram.Options{Title: title, Played: steps, Nodes: c.nodes, Heartbeats: c.beats,
 		Fault: fault})
+}
+
+const waitsHelp = `Draw which node waits for which others in the stored stall of a run, or after the last
+step of a schedule. A circle of waiting nodes is red.
+
+` + runHelp + ` It may also be the path of a schedule, as explore --save writes it.
+
+Exit status: 0, 2 if the run cannot be read, 64 bad usage or no stall is stored.`
+
+const waitsExample = `  orchestrator diagram waits
+  orchestrator diagram waits deadlock.txt --out waits.svg`
+
+// A waitsCall is one call of diagram waits.
+type waitsCall struct{ pictureCall }
+
+func waitsCommand(k known) Command {
+	c := &waitsCall{pictureCall{known: k}}
+	return Command{
+		Name:     "waits [RUN | SCHEDULE]",
+		Short:    "Draw which node waits for which others in a stall",
+		Help:     waitsHelp,
+		Example:  waitsExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Check:    func(settings) error { return checkPicture("out", c.out) },
+		Run:      onStored(&c.root, c.openSubject, c.run),
+	}
+}
+
+// run draws who waits for whom.
+func (c *waitsCall) run(_ context.Context, a *app, of *subject) error {
+	stalled, title, err := c.stalled(of)
+	if err != nil {
+		return err
+	}
+	picture, err := diagram.Waits(stalled, "Waits: "+title)
+	if err != nil {
+		return err
+	}
+	return c.give(a, picture)
+}
+
+// stalled returns what the nodes of a run or schedule wait for, and the title of the picture.
+func (c *waitsCall) stalled(of *subject) (stalled stall.Reports, title string, err error) {
+	if of.schedule != nil {
+		played, err := replay.Play(of.schedule)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", of.path, err)
+		}
+		return stall.Reports{played.Status}, of.schedule.Spec.Name + ", " + of.path, nil
+	}
+	past, title, err := c.open(of.folder)
+	if err != nil {
+		return nil, "", err
+	}
+	if stalled = past.Stall(); stalled == nil {
+		return nil, "", fmt.Errorf("%s has no stored stall: clients went on until its end", title)
+	}
+	return stalled, title, nil
 }

@@ -26,7 +26,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
 		if takers := commandsWith(cmd.Root(), name); len(takers) > 0 {
-			hint = fmt.Sprintf(": %s does not take it%s; these do: %s", cmd.Name(), sinceOf(cmd, name),
+			hint = fmt.Sprintf(": %s does not take it%s; these do: %s", nameOf(cmd), sinceOf(cmd, name),
 				strings.Join(takers, ", "))
 		} else if near := suggest.Nearest(name, flagNames(cmd.Flags())); near != "" {
 			hint = fmt.Sprintf(": did you mean --%s?", near)
@@ -42,6 +42,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return valueError("--"+bad.GetFlag().Name, bad.GetFlag(), bad.GetValue(), bad.Unwrap())
 	}
 	return err
+}
+
+// nameOf returns the name of a command as users write it, as in matrix failover.
+func nameOf(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // sinceOf explains why a command does not take a flag that users may expect.
@@ -85,7 +90,7 @@ func commandsWith(root *cobra.Command, flag string) (names []string) {
 			f = flags.ShorthandLookup(flag)
 		}
 		if f != nil && !f.Hidden && !slices.Contains(names, cmd.Name()) {
-			names = append(names, strings.TrimPrefix(cmd.CommandPath(), root.Name()+" "))
+			names = append(names, nameOf(cmd))
 		}
 	}
 	return names

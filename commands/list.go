@@ -27,15 +27,15 @@ import (
 
 const listExample = `  orchestrator list
   orchestrator list maekawa -n 25
-  orchestrator list --columns wait_us_p99
+  orchestrator list columns wait_us_p99
   orchestrator list --json`
 
 // A listCall is one call of list.
 type listCall struct {
 	known
 	nodes.Config
-	json, markdown, columns bool
-	settings                settings
+	json, markdown bool
+	settings       settings
 }
 
 func listCommand(k known) Command {
@@ -50,6 +50,7 @@ func listCommand(k known) Command {
 		Instead:  "markdown",
 		Check:    c.settings.keep,
 		Run:      c.run,
+		Below:    []Command{columnsCommand(k)},
 	}
 }
 
@@ -59,26 +60,25 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 	addOption(f, option.Find("units"), &c.Units)
 	addAlgorithmOptions(f, &c.Config, c.Algorithms())
 	c.completeOptions(cmd)
-	f.BoolVar(&c.columns, "columns", false, "list the columns of result files or of the file NAME, or "+
-		"describe the column NAME")
 	f.BoolVar(&c.json, "json", false, "print JSON instead")
 	f.BoolVar(&c.markdown, "markdown", false, "print a table for a Markdown document instead")
-	forOneCall(cmd, "columns")
 }
 
 // run lists all algorithms, or describes the named one.
-func (c *listCall) run(_ context.Context, a *app) error {
+func (c *listCall) run(ctx context.Context, a *app) error {
 	w, names := a.stdout, a.args
-	if c.columns {
-		return c.listColumns(w, names)
-	}
 	algos, named := c.Algorithms(), byFlag+1
 	if len(names) > 0 {
 		if algo := c.detectorNamed(names[0]); algo != nil {
 			return listDetector(w, algo, c.json)
 		}
 		if s := ownService(names[0]); s != nil {
-			return listService(w, s, c.json)
+			return listService(w, s.Entry(), c.json)
+		}
+		if _, err := c.Find(names[0]); err != nil {
+			if e := otherService(ctx, names[0]); e != nil {
+				return listService(w, e, c.json)
+			}
 		}
 		algo, err := c.findAlgorithm(names[0])
 		if err != nil {
@@ -418,7 +418,26 @@ func needs(n nodes.Assumption) []string {
 	return strings.Split(n.String(), ", ")
 }
 
-// A columnEntry is one column as list --columns prints it.
+// A columnsCall is one call of list columns.
+type columnsCall struct {
+	known
+	json bool
+}
+
+func columnsCommand(k known) Command {
+	c := &columnsCall{known: k}
+	return Command{
+		Name:  "columns [NAME]",
+		Short: "List the columns of result files or of the file NAME, or describe the column NAME",
+		Example: `  orchestrator list columns wait_us_p99
+  orchestrator list columns faults.csv --json`,
+		Options: func(cmd *cobra.Command) { addJSON(cmd.Flags(), &c.json) },
+		Args:    atMostOne,
+		Run:     c.run,
+	}
+}
+
+// A columnEntry is one column as list columns prints it.
 type columnEntry struct {
 	File  string `json:"file"`
 	Name  string `json:"column"`
@@ -448,19 +467,16 @@ func (k known) columnEntries(name string) (all []columnEntry, err error) {
 		}
 	}
 	if len(all) == 0 {
-		hint := suggest.List{Names: known, By: "list --columns"}.Hint(name)
-		return nil, fmt.Errorf("--columns: there is no table or column %q%s", name, hint)
+		hint := suggest.List{Names: known, By: "list columns"}.Hint(name)
+		return nil, fmt.Errorf("there is no table or column %q%s", name, hint)
 	}
 	return all, nil
 }
 
-// listColumns prints the columns of result files with their units and meanings.
-func (c *listCall) listColumns(w io.Writer, names []string) error {
-	if c.markdown {
-		return errors.New("--columns and --markdown ask for different outputs: leave out one of the two; " +
-			"docs/columns.md has the columns as tables")
-	}
-	all, err := c.columnEntries(strings.Join(names, ""))
+// run prints the columns of result files with their units and meanings.
+func (c *columnsCall) run(_ context.Context, a *app) error {
+	w := a.stdout
+	all, err := c.columnEntries(strings.Join(a.args, ""))
 	switch {
 	case err != nil:
 		return err
@@ -792,33 +808,34 @@ func writeOwnServices(w io.Writer) error {
 	return errors.Join(t.Print(w), blankLine(w))
 }
 
-// A serviceEntry is a service as list NAME --json prints it.
-type serviceEntry struct {
-	Name    string   `json:"name"`
-	Summary string   `json:"summary"`
-	Promise string   `json:"promise"` // quotation of what the documentation promises
-	Source  string   `json:"source"`
-	Options []string `json:"options"` // name, default and purpose of each option for --with
-	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
-	Settings []string `json:"settings"`
+// otherService asks the program that has a service for its entry; nil: no program has it.
+func otherService(ctx context.Context, name string) *service.Entry {
+	program, err := serviceProgram(name)
+	if err != nil {
+		return nil
+	}
+	e, err := (&service.Program{Command: program, Name: name}).Entry(ctx)
+	if err != nil {
+		return nil
+	}
+	return e
 }
 
-// listService describes a service that this program has itself.
-func listService(w io.Writer, s *service.Service, asJSON bool) error {
+// listService describes a service.
+func listService(w io.Writer, s *service.Entry, asJSON bool) error {
 	if asJSON {
-		return terminal.PrintJSON(w, serviceEntry{s.Name, s.Summary, s.Promise, s.Link,
-			append([]string{}, s.Usage()...), append([]string{}, s.SettingLines()...)})
+		return terminal.PrintJSON(w, s)
 	}
 	line := func(name, text string) { writeField(w, name, text) }
 	line("name", s.Name)
 	line("is", "a service, which bench --service "+s.Name+" runs")
 	line("summary", s.Summary)
 	line("promises", s.Promise)
-	line("source", s.Link)
-	for _, option := range s.Usage() {
+	line("source", s.Source)
+	for _, option := range s.Options {
 		line("option", "--with "+option)
 	}
-	for _, setting := range s.SettingLines() {
+	for _, setting := range s.Settings {
 		line("setting", setting)
 	}
 	return nil

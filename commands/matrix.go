@@ -31,8 +31,7 @@ its row expects. Five clients think and request, or five nodes elect a leader, o
 or, with --simulated, on virtual time.
 
 Exit status: 0 all cells are as expected, 1 a cell differs, 2 a cell is inconclusive, a fault hit nothing
-although a hit is expected, no cell was hit, a line of a service was not run, or interrupted, 64 bad usage
-or nothing can be run.`
+although a hit is expected, no cell was hit, or interrupted, 64 bad usage or nothing can be run.`
 
 const matrixMore = `Each outcome is a letter. Mutual exclusion: L every waiting client that is up enters
 once all faults are healed; P some clients wait for ever while others go on; B all wait for
@@ -44,24 +43,14 @@ Both: - the fault hits nothing. The row of an algorithm lists the outcomes allow
 plan, and why. The table is matrix.csv in the folder of the set.
 
 Given again, the command makes only the runs that its set lacks; simulated runs are not stored, and take
-seconds.
-
-With --services it runs known failures of services that people use, each with the fault that
-shows it, and compares two outcomes with the expected ones: of all entries, and of the entries
-that a resource with fence numbers accepts. With --runs 3 each line has three runs, and the
-table says how many show each outcome.
-
-With --failover it measures how long it takes until the next client enters, or another node
-leads, after a fault: the holder or leader is killed, stands still or is cut off, or the leading
-server is killed or cut off. The table failover.csv in the folder of the set has the medians of
-10 runs with intervals, by service and ttl.`
+seconds.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
   orchestrator matrix --algo central,raymond --faults dead-holder,lost-token
   orchestrator matrix --algo bully,raft-election --faults split-brain,stopped-leader
-  orchestrator matrix --services --only 9,nats-kv
-  orchestrator matrix --failover --only redis,etcd --ttl 1s,2s`
+  orchestrator matrix failures --only 9,nats-kv
+  orchestrator matrix failover --only redis,etcd --ttl 1s,2s`
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
@@ -70,10 +59,7 @@ type matrixCall struct {
 	study.Matrix
 	algorithms            []string
 	simulated, noProgress bool
-	services              serviceMatrix // if asked for, it replaces the matrix of algorithms
-	failover              failoverMatrix
 	json                  bool
-	mixed                 bool // value of --mixed
 	flags                 *pflag.FlagSet
 }
 
@@ -81,7 +67,6 @@ func matrixCommand(k known) Command {
 	c := &matrixCall{known: k}
 	c.Known = k.Table
 	c.Seed, c.Setup.Set = 1, "matrix"
-	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
 	return Command{
 		Name:    "matrix",
 		Short:   "Run every algorithm under every plan, and compare the outcomes with the expected ones",
@@ -92,32 +77,22 @@ func matrixCommand(k known) Command {
 		Check:   c.check,
 		Notes:   true,
 		Run:     c.run,
+		Below:   []Command{failuresCommand(), failoverCommand()},
 	}
 }
 
 func (c *matrixCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.flags = f
-	f.BoolVar(&c.services.asked, "services", false,
-		"run known failures of services such as etcd and redis instead, in the set "+servicesSet)
-	f.StringSliceVar(&c.services.only, "only", nil,
-		"with --services: only lines of these `numbers` or services, with commas between; with --failover:\n"+
-			"only these services")
-	f.BoolVar(&c.failover.asked, "failover", false,
-		"measure how long services take until the next client enters after a fault, in the set "+failoverSet)
-	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
-		"with --failover: `times` to live that clients ask for, with commas between")
-	addMixed(f, &c.mixed, "")
-	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
-		"with --failover: how many runs are made in parallel; they are mostly idle")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
 		"only these algorithms, by `names` or aliases, with commas between")
 	f.StringSliceVar(&c.Faults, "faults", nil, "only these built-in plans, by `names`, with commas between")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.IntVar(&c.Runs, "runs", 0, fmt.Sprintf("how many runs each cell has, each of the next seed (default 1, "+
-		"simulated %d, of failovers %d)", runsSimulated, failoverRuns))
+		"simulated %d)", runsSimulated))
 	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
+	addMixed(f, &c.Mixed, "")
 	addDryRun(f, &c.dryRun)
 	addOption(f, option.Find("hosts"), &c.Hosts)
 	addOption(f, option.Find("place"), &c.Place)
@@ -125,7 +100,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 	addSetup(f, &c.Setup, "the table and the real runs")
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set", "json")
+	common(f, "algo", "faults", "simulated", "runs", "set", "json")
 	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 	completeWith(cmd, "faults", chaos.PlanNames())
 }
@@ -135,18 +110,7 @@ const runsSimulated = 10
 
 // check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *matrixCall) check(s settings) (err error) {
-	command := s.recorded(c.flags, runs.Program, "matrix")
-	c.Command, c.services.Command, c.failover.Command, c.Mixed = command, command, command, c.mixed
-	switch {
-	case c.failover.asked:
-		return c.checkFailover(s)
-	case s.rank("ttl") == byFlag || s.rank("parallel") == byFlag:
-		return errors.New("--ttl and --parallel are for failovers of services: add --failover, or leave them out")
-	case c.services.asked:
-		return c.checkServices(s)
-	case len(c.services.only) > 0:
-		return errors.New("--only picks services: add --services or --failover, or leave it out")
-	}
+	c.Command = s.recorded(c.flags, runs.Program, "matrix")
 	c.Algorithms, err = algorithmsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Algorithms())
 	if err == nil {
 		err = checkPlans(c.Faults)
@@ -193,12 +157,6 @@ func checkPlans(names []string) error {
 
 func (c *matrixCall) run(ctx context.Context, a *app) error {
 	a.onlyRows(c.json)
-	switch {
-	case c.failover.asked:
-		return c.matrixOfFailovers(ctx, a)
-	case c.services.asked:
-		return c.matrixOfServices(ctx, a)
-	}
 	if err := a.equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}

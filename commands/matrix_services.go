@@ -10,6 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/bench/runs"
 	"turnstile/bench/service"
 	"turnstile/bench/study"
 	"turnstile/internal/english"
@@ -22,65 +26,102 @@ import (
 	"turnstile/results"
 )
 
-// A serviceMatrix has the settings of a call of matrix with --services.
-type serviceMatrix struct {
+const failuresHelp = `Run known failures of services that people use, each with the fault that shows it, and
+compare two outcomes with the expected ones: of all entries, and of the entries that a resource with fence
+numbers accepts. With --runs 3 each line has three runs, and the table says how many show each outcome.
+
+The table is matrix.csv in the folder of the set. Given again, the command makes only the runs that its set
+lacks.
+
+Exit status: 0 all lines are as expected, 1 a line differs, 2 a line is inconclusive, was not run, or its
+fault hit nothing, or interrupted, 64 bad usage or nothing can be run.`
+
+const failuresExample = `  orchestrator matrix failures
+  orchestrator matrix failures --only 9,nats-kv --runs 3`
+
+// A failuresCall is one call of matrix failures.
+type failuresCall struct {
 	study.ServiceMatrix
-	asked bool
-	only  []string // numbers of lines, or names of services; empty: all
+	serviceSettings
 }
 
-// servicesSet is the default name of the set for a matrix of services.
-const servicesSet = "service-matrix"
+// The default names of the sets.
+const (
+	servicesSet = "service-matrix"
+	failoverSet = "failover"
+)
 
-// checkServices picks the lines of the matrix. It returns an error for flags that do not go with --services.
-func (c *matrixCall) checkServices(s settings) error {
-	x := &c.services
-	if err := notForServices(s, "--services"); err != nil {
-		return err
+// serviceSettings are the settings of matrix failures and matrix failover, beside those of their sweeps.
+type serviceSettings struct {
+	only                     []string // numbers of lines, or names of services; empty: all
+	json, dryRun, noProgress bool
+	flags                    *pflag.FlagSet
+}
+
+// addTo adds the flags that both commands have. each names what --runs counts, and only what --only selects.
+func (c *serviceSettings) addTo(f *pflag.FlagSet, sweep *study.Sweep, each, only string) {
+	c.flags = f
+	f.StringSliceVar(&c.only, "only", nil, only)
+	f.IntVar(&sweep.Trials, "runs", sweep.Trials, "how many runs each "+each+" has")
+	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
+	f.Uint64Var(&sweep.Seed, "seed", sweep.Seed, "of all random draws")
+	addMixed(f, &sweep.Mixed, "")
+	addDryRun(f, &c.dryRun)
+	addSetup(f, &sweep.Setup, "the table and the runs")
+	addJSON(f, &c.json)
+	addNoProgress(f, &c.noProgress)
+}
+
+// complete completes the sweep of a command, and checks the settings that both commands have. says is the
+// error for a word of --only that is not known.
+func (c *serviceSettings) complete(s settings, sweep *study.Sweep, command, says string,
+	known []string) error {
+	sweep.Command = s.recorded(c.flags, runs.Program, "matrix", command)
+	if sweep.Trials < 1 {
+		return fmt.Errorf("--runs: %d: write a number from 1", sweep.Trials)
 	}
-	if c.Runs < 0 {
-		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
-	}
-	x.Mixed = c.mixed
-	x.Seed, x.Setup, x.Trials = c.Seed, c.Setup, max(1, c.Runs)
-	if !s.given("set") {
-		x.Setup.Set = servicesSet
-	}
-	if err := checkSet(&x.Setup); err != nil {
-		return err
-	}
-	var known []string
-	lines := study.ServiceLines()
-	for _, l := range lines {
-		known = append(known, fmt.Sprint(l.Number), l.Service)
-	}
-	for _, word := range x.only {
+	for _, word := range c.only {
 		if !slices.Contains(known, word) {
-			return fmt.Errorf("--only: no line has the number or the service %q: write one of %s", word,
-				strings.Join(distinct(known), ", "))
+			return fmt.Errorf("--only: %s %q: write one of %s", says, word, strings.Join(distinct(known), ", "))
 		}
 	}
-	for _, l := range lines {
-		if len(x.only) == 0 || slices.ContainsFunc(x.only, l.Is) {
-			x.Cases = append(x.Cases, &study.ServiceCase{Line: l})
-		}
-	}
-	return nil
+	return checkSet(&sweep.Setup)
 }
 
-// notForServices returns an error for a flag that only the matrix of algorithms takes.
-func notForServices(s settings, flag string) error {
-	for _, name := range []string{"algo", "faults", "simulated", "hosts", "place", "control", "key"} {
-		if s.rank(name) == byFlag {
-			return fmt.Errorf("--%s is for the matrix of algorithms: leave it out, or leave out %s", name, flag)
-		}
+func failuresCommand() Command {
+	c := &failuresCall{}
+	c.Seed, c.Setup.Set, c.Trials = 1, servicesSet, 1
+	return Command{
+		Name:    "failures",
+		Short:   "Run known failures of services, and compare the outcomes with the expected ones",
+		Help:    failuresHelp,
+		Example: failuresExample,
+		Options: func(cmd *cobra.Command) {
+			c.addTo(cmd.Flags(), &c.Sweep, "line", "only lines of these `numbers` or services, with commas between")
+		},
+		Check: c.check,
+		Notes: true,
+		Ends:  true,
+		Run:   c.run,
 	}
-	return nil
 }
 
-// matrixOfServices makes the runs of all lines, and prints their outcomes.
-func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
-	m := &c.services.ServiceMatrix
+// check picks the lines of the matrix, and checks the settings.
+func (c *failuresCall) check(s settings) error {
+	var known []string
+	for _, l := range study.ServiceLines() {
+		if known = append(known, fmt.Sprint(l.Number), l.Service); len(c.only) == 0 ||
+			slices.ContainsFunc(c.only, l.Is) {
+			c.Cases = append(c.Cases, &study.ServiceCase{Line: l})
+		}
+	}
+	return c.complete(s, &c.Sweep, "failures", "no line has the number or the service", known)
+}
+
+// run makes the runs of all lines, and prints their outcomes.
+func (c *failuresCall) run(ctx context.Context, a *app) error {
+	a.onlyRows(c.json)
+	m := &c.ServiceMatrix
 	if err := a.equipFor(&m.Setup, true); err != nil {
 		return err
 	}
@@ -113,7 +154,7 @@ func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.MatrixFile, rows)
 	writeRows(a, rows)
 	printServices(a.stdout, m.Cases)
-	c.services.tell(a)
+	c.tell(a)
 	return a.tellTable(path, err, interrupted)
 }
 
@@ -180,7 +221,7 @@ func caseCells(c *study.ServiceCase) []any {
 }
 
 // tell prints the cases that are not as expected, and sets the exit status.
-func (m *serviceMatrix) tell(a *app) {
+func (m *failuresCall) tell(a *app) {
 	var t expectations
 	for _, c := range m.Cases {
 		switch {
@@ -207,74 +248,76 @@ func (m *serviceMatrix) tell(a *app) {
 	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(m.Cases), "line", "lines"), t)
 }
 
-// A failoverMatrix has the settings of a call of matrix with --failover.
-type failoverMatrix struct {
+const failoverHelp = `Measure how long it takes until the next client of a service enters, or another node
+leads, after a fault: the holder or leader is killed, stands still or is cut off, or the leading server is
+killed or cut off.
+
+The table failover.csv in the folder of the set has the medians with intervals, by service and time to live.
+Given again, the command makes only the runs that its set lacks.
+
+Exit status: 0 all cells have runs that count, 2 a run does not count, a cell has none, or interrupted, 64 bad
+usage or nothing can be run.`
+
+const failoverExample = `  orchestrator matrix failover
+  orchestrator matrix failover --only redis,etcd --ttl 1s,2s`
+
+// A failoverCall is one call of matrix failover.
+type failoverCall struct {
 	study.Failover
-	asked bool
-	ttls  []time.Duration
+	serviceSettings
+	ttls []time.Duration
 }
 
-// The defaults of a table of failovers.
-const (
-	failoverSet      = "failover" // name of the set
-	failoverRuns     = 10         // runs of each case
-	failoverParallel = 3          // runs that are made at a time; they mostly sleep
-)
-
-var failoverTTLs = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}
-
-// checkFailover picks the lines of the matrix. It returns an error for flags that do not go with --failover.
-func (c *matrixCall) checkFailover(s settings) error {
-	x := &c.failover
-	if err := notForServices(s, "--failover"); err != nil {
-		return err
+func failoverCommand() Command {
+	c := &failoverCall{ttls: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}}
+	c.Seed, c.Setup.Set, c.Trials = 1, failoverSet, 10
+	c.Parallel = 3
+	return Command{
+		Name:    "failover",
+		Short:   "Measure how long services take until the next client enters after a fault",
+		Help:    failoverHelp,
+		Example: failoverExample,
+		Options: c.addTo,
+		Check:   c.check,
+		Notes:   true,
+		Ends:    true,
+		Run:     c.run,
 	}
-	switch {
-	case c.services.asked:
-		return errors.New("--services and --failover make different tables: leave out one of the two")
-	case c.Runs < 0:
-		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
-	case x.Parallel < 1:
-		return fmt.Errorf("--parallel: %d: write a number from 1", x.Parallel)
+}
+
+func (c *failoverCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	c.serviceSettings.addTo(f, &c.Sweep, "case", "only these `services`, with commas between")
+	f.DurationSliceVar(&c.ttls, "ttl", c.ttls, "`times` to live that clients ask for, with commas between")
+	f.IntVar(&c.Parallel, "parallel", c.Parallel, "how many runs are made in parallel; they are mostly idle")
+}
+
+// check picks the cases of the table, and checks the settings.
+func (c *failoverCall) check(s settings) error {
+	if c.Parallel < 1 {
+		return fmt.Errorf("--parallel: %d: write a number from 1", c.Parallel)
 	}
-	for i, ttl := range x.ttls {
+	for i, ttl := range c.ttls {
 		switch {
 		case ttl < 100*time.Millisecond || ttl > time.Minute:
 			return fmt.Errorf("--ttl: %v: write times from 100ms to 1m, as in 1s,2s,5s", ttl)
-		case slices.Contains(x.ttls[:i], ttl):
+		case slices.Contains(c.ttls[:i], ttl):
 			return fmt.Errorf("--ttl: %v is named twice: leave out one of the two", ttl)
 		}
 	}
-	x.Mixed = c.mixed
-	x.Seed, x.Setup, x.Trials = c.Seed, c.Setup, cmp.Or(c.Runs, failoverRuns)
-	if !s.given("set") {
-		x.Setup.Set = failoverSet
-	}
-	if err := checkSet(&x.Setup); err != nil {
-		return err
-	}
-	lines := study.FailoverLines()
 	var known []string
-	for _, l := range lines {
-		known = append(known, l.Service)
-	}
-	for _, word := range c.services.only {
-		if !slices.Contains(known, word) {
-			return fmt.Errorf("--only: there are no failovers of %q: write one of %s", word,
-				strings.Join(distinct(known), ", "))
+	for _, l := range study.FailoverLines() {
+		if known = append(known, l.Service); len(c.only) == 0 || slices.Contains(c.only, l.Service) {
+			c.Cases = append(c.Cases, l.Cases(c.ttls)...)
 		}
 	}
-	for _, l := range lines {
-		if len(c.services.only) == 0 || slices.Contains(c.services.only, l.Service) {
-			x.Cases = append(x.Cases, l.Cases(x.ttls)...)
-		}
-	}
-	return nil
+	return c.complete(s, &c.Sweep, "failover", "there are no failovers of", known)
 }
 
-// matrixOfFailovers makes the runs of all cases, and prints the times until the next entry or leader.
-func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
-	m := &c.failover.Failover
+// run makes the runs of all cases, and prints the times until the next entry or leader.
+func (c *failoverCall) run(ctx context.Context, a *app) error {
+	a.onlyRows(c.json)
+	m := &c.Failover
 	if err := a.equipFor(&m.Setup, true); err != nil {
 		return err
 	}
@@ -306,7 +349,7 @@ func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, rows)
 	writeRows(a, rows)
 	printFailovers(a.stdout, rows)
-	c.failover.tell(a, len(rows))
+	c.tell(a, len(rows))
 	return a.tellTable(path, err, interrupted)
 }
 
@@ -358,7 +401,7 @@ holder
 }
 
 // tell prints the runs that are left out of the table, and sets the exit status.
-func (m *failoverMatrix) tell(a *app, cells int) {
+func (m *failoverCall) tell(a *app, cells int) {
 	nothing, out, left := 0, 0, 0
 	for _, x := range m.Cases {
 		if x.Subject == nil && x.Lacks() == "" {

@@ -110,7 +110,7 @@ func TestServiceMatrix(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i, want := range []string{"2 runs, 0 of them in the set", "2 runs, 2 of them in the set"} {
-		cmd := orchestrator(t, dir, "matrix", "--services", "--only", "18,23", "--no-progress")
+		cmd := orchestrator(t, dir, "matrix", "failures", "--only", "18,23", "--no-progress")
 		out, _ := cmd.CombinedOutput()
 		says := strings.Join(strings.Fields(string(out)), " ")
 		if status := cmd.ProcessState.ExitCode(); status != 2 || !strings.Contains(says, want) ||
@@ -128,18 +128,14 @@ func TestServiceMatrix(t *testing.T) {
 		args, says string
 		status     int
 	}{
-		{"--services --only redis", "no case can be run: redis: the program services,", 64},
-		{"--services --only 99", "no line has the number or the service \"99\"", 64},
-		{"--services --simulated", "--simulated is for the matrix of algorithms", 64},
-		{"--only 9", "add --services", 64},
-		{"--failover --services", "leave out one of the two", 64},
-		{"--failover --only 9", "there are no failovers of \"9\"", 64},
-		{"--failover --ttl 1s,1s", "1s is named twice", 64},
-		{"--failover --ttl 1ms", "write times from 100ms to 1m", 64},
-		{"--failover --parallel 0", "--parallel: 0", 64},
-		{"--failover --algo ricart", "--algo is for the matrix of algorithms", 64},
-		{"--ttl 1s", "add --failover", 64},
-		{"--failover --only redis --ttl 1s", "can be run: redis: the program services, which has redis,", 64},
+		{"failures --only redis", "no case can be run: redis: the program services,", 64},
+		{"failures --only 99", "no line has the number or the service \"99\"", 64},
+		{"failover --only 9", "there are no failovers of \"9\"", 64},
+		{"failover --ttl 1s,1s", "1s is named twice", 64},
+		{"failover --ttl 1ms", "write times from 100ms to 1m", 64},
+		{"failover --parallel 0", "--parallel: 0", 64},
+		{"failover --algo ricart", "matrix failover does not take it; these do: bench,", 64},
+		{"failover --only redis --ttl 1s", "can be run: redis: the program services, which has redis,", 64},
 	} {
 		ends(t, orchestrator(t, t.TempDir(), append([]string{"matrix"}, strings.Fields(x.args)...)...), x.status,
 			x.says)

@@ -82,7 +82,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 		{"", []string{"command"}, " --spare 7"},
 		{"", append([]string{"sweep", "--simulated", "--spare", "1,2", "--trials", "1"}, run[1:7]...), "2 runs"},
 		{"", []string{"compare", "sweep", "--by", "spare"}, "\n  2 "},
-		{"", []string{"list", "--columns", "spare"}, "how many were spare"},
+		{"", []string{"list", "columns", "spare"}, "how many were spare"},
 	} {
 		if says := call(c.variable, c.args...); !strings.Contains(says, c.want) {
 			t.Errorf("%s %q does not say %q:\n%s", c.variable, c.args, c.want, says)

@@ -127,21 +127,27 @@ func TestLatencyOfOtherRuns(t *testing.T) {
 	ends(t, cmd, 0, "no injected latency")
 }
 
-// If a service of another program is named as an algorithm, the error says how to run it.
+// If a service of another program is named as an algorithm, the error says how to run it. list prints what
+// the program tells of it.
 func TestServiceIsNoAlgorithm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	description := `#!/bin/sh
-echo '{"protocol":4,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
+test "$1" = tell && echo '{"name":"elsewhere","promise":"One holds it.","options":["ttl=2s: of a lock"]}' ||
+	echo '{"protocol":4,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
 `
 	if err := os.WriteFile(filepath.Join(dir, "services"), []byte(description), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := orchestrator(t, dir, "list", "elsewhere")
-	cmd.Env = append(cmd.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	const says = "orchestrator elect --service elsewhere runs it, and services list has its options"
-	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), says) {
-		t.Errorf("%s", out)
+	path := "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")
+	cmd := orchestrator(t, dir, "bench", "--algo", "elsewhere")
+	cmd.Env = append(cmd.Env, path)
+	ends(t, cmd, usage, "orchestrator elect --service elsewhere runs it, and list elsewhere describes it")
+	cmd = orchestrator(t, dir, "list", "elsewhere")
+	cmd.Env = append(cmd.Env, path)
+	says := ends(t, cmd, 0, "promises       One holds it.\n")
+	if !strings.Contains(says, "option         --with ttl=2s: of a lock\n") {
+		t.Errorf("%s", says)
 	}
 }
 

@@ -436,7 +436,7 @@ func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 		f := flagOf(cmd, name)
 		switch {
 		case f == nil:
-			return nil, fmt.Errorf("%s takes no variable %s%s", cmd.Name(), v[1], variableHint(cmd, name, v[2]))
+			return nil, fmt.Errorf("%s takes no variable %s%s", nameOf(cmd), v[1], variableHint(cmd, name, v[2]))
 		case v[2] == "": // with an empty value, the flag would keep its default without notice
 			return nil, fmt.Errorf("%s has no value: write one behind %[1]s=, or leave it out", v[1])
 		}

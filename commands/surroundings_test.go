@@ -110,7 +110,7 @@ func TestResultsCannotBeWritten(t *testing.T) {
 	for _, line := range soak.Few([]string{"bench --algo ring -n 2 --entries 9",
 		"sweep --algo ring -n 2,3 --duration 100ms", "split-brain --algo bully",
 		"chaos --algo ring --simulated 1 --real 9 --calm 9 --compare 9", "matrix --algo ring",
-		"chaos --services --only nats-kv"}) {
+		"chaos services --only nats-kv"}) {
 		cmd := orchestrator(t, t.TempDir(), append(strings.Fields(line), "--results", disk, "--no-progress")...)
 		var says bytes.Buffer
 		cmd.Stderr = &says

@@ -31,7 +31,8 @@ type Table struct {
 	Self     []string // the program, with the arguments that come before those of Call
 }
 
-// Call runs a program of services: describe NAME, client NAME, up NAME or list. After NAME come options such
+// Call runs a program of services: describe NAME, client NAME, up NAME, list, or tell NAME, which prints the
+// entry of the service as JSON, without a look at its servers. After NAME come options such
 // as ttl=2s, and --server-program PATH. It returns the exit status: 64 for a wrong call or a missing program,
 // 2 for other failures.
 func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
@@ -71,15 +72,18 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 		t.list(out)
 		return nil
 	}
-	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server"}, args[0]) {
+	if len(args) < 2 || !slices.Contains([]string{"tell", "describe", "client", "up", "server"}, args[0]) {
 		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
 	}
 	s, err := t.find(args[1])
 	if err != nil {
 		return wrongCall{err}
 	}
-	if args[0] == "server" {
+	switch args[0] {
+	case "server":
 		return serve(s, args[2:])
+	case "tell":
+		return json.NewEncoder(out).Encode(s.Entry())
 	}
 	flags := pflag.NewFlagSet(args[0], pflag.ContinueOnError)
 	program := flags.String("server-program", "", "path of the server's program")

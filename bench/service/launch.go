@@ -85,31 +85,45 @@ var describeLimit = 60 * time.Second
 // Describe asks the program what the service promises, and whether its servers can be started. The error says
 // which option is wrong, or what is missing.
 func (p *Program) Describe(ctx context.Context) (*Description, error) {
+	var d Description
+	if err := p.ask(ctx, "describe", &d); err != nil {
+		return nil, err
+	}
+	if d.Protocol != protocol {
+		return nil, fmt.Errorf("%s is of another version than this program: build it again with make services, "+
+			"or make services-lease", p.Command[0])
+	}
+	return &d, nil
+}
+
+// Entry asks the program for the entry of the service. The servers need not be on this machine.
+func (p *Program) Entry(ctx context.Context) (*Entry, error) {
+	var e Entry
+	return &e, p.ask(ctx, "tell", &e)
+}
+
+// ask calls a subcommand that prints one JSON document, and decodes it into answer.
+func (p *Program) ask(ctx context.Context, subcommand string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	args := p.args("describe")
+	args := p.args(subcommand)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var says bytes.Buffer
 	cmd.Stderr = &says
 	out, err := proc.Output(cmd, false)
 	if err != nil {
 		if text := strings.TrimSpace(says.String()); text != "" {
-			return nil, errors.New(text)
+			return errors.New(text)
 		}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = unavailable.Mark(fmt.Errorf("it has not answered within %v", describeLimit))
 		}
-		return nil, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
+		return fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
-	var d Description
-	if err := json.Unmarshal(out, &d); err != nil {
-		return nil, fmt.Errorf("%s prints no description (%w): %.200q", strings.Join(args, " "), err, out)
+	if err := json.Unmarshal(out, answer); err != nil {
+		return fmt.Errorf("%s prints no description (%w): %.200q", strings.Join(args, " "), err, out)
 	}
-	if d.Protocol != protocol {
-		return nil, fmt.Errorf("%s is of another version than this program: build it again with make services, "+
-			"or make services-lease", args[0])
-	}
-	return &d, nil
+	return nil
 }
 
 // Running has the servers of a run. The zero Running has no servers.

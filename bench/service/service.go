@@ -185,6 +185,23 @@ func instead(name string, names []string) string {
 	return "there are " + strings.Join(names, ", ")
 }
 
+// An Entry is a service as list NAME --json prints it.
+type Entry struct {
+	Name    string   `json:"name"`
+	Summary string   `json:"summary"`
+	Promise string   `json:"promise"` // quotation of what the documentation promises
+	Source  string   `json:"source"`
+	Options []string `json:"options"` // name, default and purpose of each option for --with
+	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
+	Settings []string `json:"settings"`
+}
+
+// Entry returns the entry of a service.
+func (s *Service) Entry() *Entry {
+	return &Entry{s.Name, s.Summary, s.Promise, s.Link, append([]string{}, s.Usage()...),
+		append([]string{}, s.SettingLines()...)}
+}
+
 // Usage describes each option with its default, as in "ttl=2s: of the bucket" or "members=1|3 (default 1):
 // how many servers".
 func (s *Service) Usage() (lines []string) {

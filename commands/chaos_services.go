@@ -1,0 +1,262 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/bench/service"
+	"turnstile/bench/study"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+const huntHelp = `Draw plans and options of services that people use, make a run of each on real processes,
+and judge it by the promises in the documentation of the service. A finding is a promise that was broken
+although its assumptions held, a service in which no client entered again after all faults were over, a client
+that died, a fence number that fell, or an error of ours. One finding of each kind is shrunk and printed.
+
+Given again, the same command goes on from the journal services.jsonl in the folder of the set.
+
+Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted or all runs inconclusive, 64 bad usage.`
+
+const huntExample = `  orchestrator chaos services
+  orchestrator chaos services --plans 3000 --limit 6h --only redis,etcd`
+
+// A huntCall is one call of chaos services.
+type huntCall struct {
+	study.Hunt
+	json, noProgress bool
+}
+
+func huntCommand() Command {
+	c := &huntCall{}
+	c.Plans, c.Workers, c.Tries = 100, 1, 40
+	c.Seed, c.Setup.Set = 1, "hunt"
+	return Command{
+		Name:    "services",
+		Short:   "Run services such as etcd and redis under random plans of faults, and judge each run",
+		Help:    huntHelp,
+		Example: huntExample,
+		Options: c.addTo,
+		Check:   c.check,
+		Notes:   true,
+		Ends:    true,
+		Run:     c.run,
+	}
+}
+
+func (c *huntCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&c.Services, "only", nil,
+		"only these `services`, with commas between (default all with a program here)")
+	f.IntVar(&c.Plans, "plans", c.Plans, "how many plans are drawn")
+	f.IntVar(&c.First, "first", 0, "the `number` of the first of them, from 0")
+	f.DurationVar(&c.Limit, "limit", 0, "no plan begins after this `time` (default no limit)")
+	f.IntVar(&c.Workers, "workers", c.Workers, "runs at a time")
+	f.IntVar(&c.Tries, "shrink", c.Tries,
+		"how many runs it may take to shrink a finding; 0: findings are not shrunk")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the random plans and options")
+	addSetup(f, &c.Setup, "the runs")
+	addJSON(f, &c.json)
+	addNoProgress(f, &c.noProgress)
+}
+
+// check checks the flags.
+func (c *huntCall) check(settings) error {
+	switch {
+	case c.Plans < 1:
+		return fmt.Errorf("--plans: %d: write a number from 1", c.Plans)
+	case c.First < 0:
+		return fmt.Errorf("--first: %d: plans count from 0", c.First)
+	case c.Workers < 1 || c.Workers > 64:
+		return fmt.Errorf("--workers: %d: write a number from 1 to 64", c.Workers)
+	case c.Limit < 0:
+		return fmt.Errorf("--limit: %v: write a length of time, as in 6h, or 0 for none", c.Limit)
+	case c.Tries < 0:
+		return fmt.Errorf("--shrink: %d: write a number from 0", c.Tries)
+	}
+	known := study.HuntServices()
+	for _, name := range c.Services {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("--only: no plans are drawn for %q: write one of %s", name,
+				strings.Join(known, ", "))
+		}
+	}
+	c.Services = distinct(c.Services)
+	return checkSet(&c.Setup)
+}
+
+// subjectNamed asks a service for its promises with some options.
+func subjectNamed(ctx context.Context, name string, words []string, n int) (*study.ServiceSubject,
+	error) {
+	program, err := serviceProgram(name)
+	if err != nil {
+		return nil, err
+	}
+	subject, _, err := subjectOf(ctx, &service.Program{Command: program, Name: name, Words: words},
+		nodes.Config{N: n})
+	return subject, err
+}
+
+// run makes the runs of plans about services, and prints their findings.
+func (c *huntCall) run(ctx context.Context, a *app) error {
+	a.onlyRows(c.json)
+	h := &c.Hunt
+	if err := a.equipFor(&h.Setup, true); err != nil {
+		return err
+	}
+	h.Subject = subjectNamed
+	h.Command = func(j *bench.Job, plan string) string { return commandOf(j.Spec, &j.Options, true, plan) }
+	if h.Services == nil {
+		for _, name := range study.HuntServices() {
+			if _, err := subjectNamed(ctx, name, nil, 2); err != nil {
+				fmt.Fprintf(a.stdout, "not run: %s: %v\n", name, err)
+				continue
+			}
+			h.Services = append(h.Services, name)
+		}
+		if h.Services == nil {
+			return errors.New("no service can be run: see the lines before")
+		}
+	} else {
+		for _, name := range h.Services {
+			if _, err := subjectNamed(ctx, name, nil, 2); err != nil {
+				return err
+			}
+		}
+	}
+	unlock, err := results.LockSet(h.Setup.Results, h.Setup.Set)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := h.Read(); err != nil {
+		return unreadable(err)
+	}
+	before, began := len(h.Done), time.Now()
+	bar := a.newBarFrom(c.noProgress, time.Minute)
+	findings := 0
+	h.Told = func(done int, one *study.Hunted) {
+		if one.Class == study.HuntFinding {
+			findings++
+		}
+		bar.show(float64(done)/float64(h.Plans), fmt.Sprintf("plan %d of %d, %s", done, h.Plans,
+			english.Count(findings, "finding", "findings")))
+	}
+	interrupted := h.Run(ctx)
+	bar.clear()
+	if err := unstored(interrupted); err != nil {
+		return err
+	}
+	if c.json {
+		all := []*study.Hunted{}
+		for _, number := range slices.Sorted(maps.Keys(h.Done)) {
+			all = append(all, h.Done[number])
+		}
+		terminal.PrintJSON(a.document, all)
+	}
+	c.print(a, before, time.Since(began))
+	if interrupted != nil {
+		fmt.Fprintln(a.trouble(), "interrupted: the same command goes on with the plans that are left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// print prints how many plans of each service have which result, then each finding.
+func (h *huntCall) print(a *app, before int, took time.Duration) {
+	counts := map[string]map[study.HuntClass]int{}
+	refused := map[string]int{}
+	total := map[study.HuntClass]int{}
+	for _, one := range h.Done {
+		if counts[one.Service] == nil {
+			counts[one.Service] = map[study.HuntClass]int{}
+		}
+		counts[one.Service][one.Class]++
+		total[one.Class]++
+		if one.Refused > 0 {
+			refused[one.Service]++
+		}
+	}
+	t := terminal.Table{Head: []string{"service", "plans", "valid", "outside", "inconclusive", "busy",
+		"findings", "refused"}}
+	for _, name := range h.Services {
+		n, sum := counts[name], 0
+		for _, k := range n {
+			sum += k
+		}
+		t.Add(name, sum, n[study.HuntValid], n[study.HuntOutside],
+			n[study.HuntInconclusive], n[study.HuntBusy], n[study.HuntFinding], refused[name])
+	}
+	t.Print(a.stdout)
+	fmt.Fprintln(a.stdout, `outside: an assumption of the service's promise did not hold.
+busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
+refused: a lock was refused while no client was inside`)
+	h.tell(a, total, before, took)
+}
+
+// tell prints each finding and the counts, and sets the exit status.
+func (h *huntCall) tell(a *app, total map[study.HuntClass]int, before int,
+	took time.Duration) {
+	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
+		switch one := h.Done[number]; one.Class {
+		case study.HuntFinding:
+			tellHunted(a.stdout, one)
+		case study.HuntBusy:
+			fmt.Fprintf(a.stdout, "\nBUSY  plan %d, %s: %s\n", number, one.Service, one.Says)
+			if one.Command != "" {
+				fmt.Fprintf(a.stdout, "  run it again: %s\n", one.Command)
+			}
+		}
+	}
+	rate := ""
+	if made := len(h.Done) - before; made > 0 && took > 0 {
+		rate = fmt.Sprintf(", %.1f a minute", float64(made)/took.Minutes())
+	}
+	found := total[study.HuntFinding]
+	unknown := total[study.HuntInconclusive] + total[study.HuntBusy]
+	fmt.Fprintf(a.stdout, "\n%s of %d have run with seed %d, %d of them in this call%s.\n",
+		english.Count(len(h.Done), "plan", "plans"), h.Plans, h.Seed, len(h.Done)-before, rate)
+	fmt.Fprintf(a.stdout, "%s, %d inconclusive or busy, %d outside the model, %d valid.\n",
+		english.Count(found, "finding", "findings"), unknown, total[study.HuntOutside],
+		total[study.HuntValid])
+	switch {
+	case found > 0:
+		a.status = check.Violated.ExitCode()
+	case len(h.Done) == unknown || total[study.HuntBusy] > 0:
+		a.status = check.Inconclusive.ExitCode()
+	}
+}
+
+// tellHunted prints a finding, in its shrunk form if it has one.
+func tellHunted(out io.Writer, one *study.Hunted) {
+	fmt.Fprintf(out, "\nFINDING  plan %d, %s: %s\n", one.Plan, one.Service, one.Says)
+	if one.Shown != "" {
+		fmt.Fprintf(out, "  %s\n", one.Shown)
+	}
+	if one.Shrunk != nil {
+		fmt.Fprintf(out, "  shrunk from %s\n", english.Count(len(one.Faults), "fault", "faults"))
+		one = one.Shrunk
+	}
+	fmt.Fprintf(out, "  %s %s\n", one.Service, strings.Join(one.With, " "))
+	for _, f := range one.Faults {
+		fmt.Fprintf(out, "  %s\n", f)
+	}
+	for _, line := range one.Story {
+		fmt.Fprintf(out, "    %s\n", line)
+	}
+	fmt.Fprintf(out, "  run it again: %s\n", one.Command)
+}
