@@ -18,6 +18,7 @@
 package turnstile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,6 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
-	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/workload"
@@ -53,27 +53,21 @@ type (
 	Explored    = explore.Result
 )
 
-// A Run is a run on virtual time. A zero field means the default of the command line, unless its
-// comment says otherwise.
+// A Run is a run on virtual time. Without options it is as orchestrator simulate makes it.
 type Run struct {
 	Algorithm *Algorithm
-	N         int               // number of clients; 0: 5
-	Options   map[string]string // options of the algorithm, by name
-	Beside    []*Algorithm      // other algorithms of your own, which Elect and Detector may name
+	Beside    []*Algorithm // other algorithms of your own, which the options elect and detector may name
 
-	Elect    string // the election scheme that runs beside the algorithm, as in "bully:answer=50ms"
-	Detector string // the failure detector that runs beside the algorithm, as in "heartbeat"
-
-	Load    string   // saturated, closed, open, one or sequential; leave it empty for an election
-	Rate    float64  // under an open load: requests per second and client
-	Hold    string   // time inside, as in "1ms" or "exponential:1ms"; empty: none
-	Think   string   // under a closed load: time between a release and the next request
-	Latency string   // latency of every message; empty: 1ms
+	// Options are the values of flags of orchestrator simulate, by name, among them the options of the
+	// algorithm: {"latency": "exponential:1ms", "think": "5ms", "tree": "star"}.
+	Options map[string]string
 	Faults  []string // as --fault takes them: "kill: holder, at: 1s"
 
-	Duration time.Duration // duration on virtual time; 0: 3s, unless Entries is set
-	Entries  uint64        // end the run after this number of entries; 0: after Duration
-	Seed     uint64        // seed of all random draws; 0: 1
+	// The fields below set the options nodes, duration, entries and seed, unless they are 0.
+	N        int
+	Duration time.Duration // on virtual time
+	Entries  uint64        // the run ends after this number of entries, instead of Duration
+	Seed     uint64        // of all random draws; 0: 1
 }
 
 // A Simulated is the result of a run: its verdict and its figures.
@@ -88,7 +82,7 @@ type Simulated struct {
 // handler panics or does not return. A broken promise is not an error, but a violated [Verdict].
 func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 	if r.Algorithm == nil {
-		return nil, errors.New("a run without a row: set Row")
+		return nil, errors.New("a run without an algorithm: set Algorithm")
 	}
 	table, err := tableOf(append(slices.Clip(r.Beside), r.Algorithm)...)
 	if err != nil {
@@ -131,38 +125,25 @@ func tableOf(algos ...*Algorithm) (catalog.Table, error) {
 // options returns the options of the run.
 func (r *Run) options() (*option.Run, error) {
 	o := option.Defaults()
-	o.Algorithm, o.Latency = r.Algorithm.Name, chance.Constant(time.Millisecond)
-	o.Config = nodes.Config{N: r.N, Options: maps.Clone(r.Options), Elect: r.Elect}
-	o.Detector, o.Entries, o.Workload.Rate = r.Detector, r.Entries, r.Rate
-	if r.N == 0 {
-		o.Config.N = 5
-	}
-	if r.Seed != 0 {
-		o.Seed = r.Seed
-	}
-	if r.Duration != 0 || r.Entries > 0 {
-		o.Duration, o.Warmup, o.WarmupLimit = r.Duration, r.Duration/10, 0
-	}
-	var err error
-	switch {
-	case check.ProblemOf(r.Algorithm).Leads:
+	o.Algorithm, o.Latency, o.Config.N = r.Algorithm.Name, chance.Constant(time.Millisecond), 5
+	if check.ProblemOf(r.Algorithm).Leads {
 		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 		o.Warmup, o.WarmupLimit = 0, 0
-	case r.Load != "":
-		if o.Workload.Load, err = workload.ParseLoad(r.Load); err != nil {
-			return nil, err
+	} else if _, thinks := r.Options["think"]; thinks {
+		o.Workload.Load = workload.Closed
+	} else if _, open := r.Options["rate"]; open {
+		o.Workload.Load = workload.Open
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Options)) {
+		if err := r.set(&o, name, r.Options[name]); err != nil {
+			return nil, fmt.Errorf("the option %s: %w", name, err)
 		}
 	}
-	for _, d := range []struct {
-		name, text string
-		to         *chance.Distribution
-	}{{"Hold", r.Hold, &o.Workload.Hold}, {"Think", r.Think, &o.Workload.Think},
-		{"Latency", r.Latency, &o.Latency}} {
-		if d.text == "" {
-			continue
-		}
-		if *d.to, err = chance.ParseDistribution(d.text); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.name, err)
+	o.Config.N, o.Seed = cmp.Or(r.N, o.Config.N), cmp.Or(r.Seed, o.Seed)
+	if r.Duration != 0 || r.Entries > 0 {
+		o.Duration, o.Entries, o.WarmupLimit = r.Duration, r.Entries, 0
+		if r.Options["warmup"] == "" && o.Workload.Load != workload.Campaign {
+			o.Warmup = r.Duration / 10
 		}
 	}
 	for _, text := range r.Faults {
@@ -173,6 +154,18 @@ func (r *Run) options() (*option.Run, error) {
 		o.Faults = append(o.Faults, f)
 	}
 	return &o, nil
+}
+
+// set sets an option of simulate, or of the algorithm.
+func (r *Run) set(o *option.Run, name, text string) error {
+	switch of := option.Find(name); {
+	case of == nil:
+		o.Config = o.Config.With(name, text) // bench.Resolve refuses an option that the algorithm lacks
+		return nil
+	case of.Elsewhere || of.Real || name == "trials":
+		return errors.New("a simulated run of one trial has no such option here; Faults takes faults")
+	}
+	return option.Set(o, name, text)
 }
 
 // Explore tries every order of deliveries, timers, requests and allowed faults in a small cluster, breadth

@@ -236,13 +236,19 @@ func TestCheckOfPanics(t *testing.T) {
 
 // A run that cannot be made is refused before it begins.
 func TestRunsAreRefused(t *testing.T) {
+	run := func(option, value string) turnstile.Run {
+		return turnstile.Run{Algorithm: &greedyAlgorithm, Options: map[string]string{option: value}}
+	}
 	for says, run := range map[string]turnstile.Run{
-		"a run without a row: set Row":      {},
-		`there is no load "fast"`:           {Algorithm: &greedyAlgorithm, Load: "fast"},
-		"Latency: ":                         {Algorithm: &greedyAlgorithm, Latency: "long"},
-		`the fault "kill"`:                  {Algorithm: &greedyAlgorithm, Faults: []string{"kill"}},
-		"-1 nodes: it takes at least one":   {Algorithm: &greedyAlgorithm, N: -1},
-		"elect: greedy follows no leader: ": {Algorithm: &greedyAlgorithm, Elect: "bully"},
+		"a run without an algorithm: set Algorithm":     {},
+		`there is no load "fast"`:                       run("load", "fast"),
+		"the option latency: ":                          run("latency", "long"),
+		`the option entries: "x" is not a whole number`: run("entries", "x"),
+		"the option trials: ":                           run("trials", "2"),
+		"greedy has no option colour: it has none":      run("colour", "red"),
+		`the fault "kill": `:                            {Algorithm: &greedyAlgorithm, Faults: []string{"kill"}},
+		"-1 nodes: it takes at least one":               {Algorithm: &greedyAlgorithm, N: -1},
+		"elect: greedy follows no leader: ":             run("elect", "bully"),
 	} {
 		if _, err := turnstile.Simulate(t.Context(), run); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)

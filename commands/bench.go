@@ -105,34 +105,49 @@ func (c *benchCall) addTo(cmd *cobra.Command) {
 // addFlags adds the flags of real runs.
 func (c *benchCall) addFlags(f *pflag.FlagSet) {
 	c.addRunFlags(f)
-	c.foreign.add(f)
-	c.service.add(f, &c.setup)
+	c.addPrograms(f)
 	group(f, option.System)
 	c.addOptions(f, true)
-	c.control.add(f)
-	f.BoolVar(&c.setup.PlainData, "plain-data", false,
-		"let the brokers on hosts do without TLS, though the control plane uses it")
+	c.addControl(f)
 	group(f, option.Network)
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
 	group(f, option.Running)
 }
 
-// addRunFlags adds the flags of real and simulated runs. The default of a flag is the value that its variable
-// already has.
-func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
+// addPrograms adds the flags that name a program or a service to run.
+func (c *benchCall) addPrograms(f *pflag.FlagSet) {
+	c.foreign.add(f)
+	c.service.add(f, &c.setup)
+}
+
+// addControl adds the flags for the control plane of hosts.
+func (c *benchCall) addControl(f *pflag.FlagSet) {
+	c.control.add(f)
+	f.BoolVar(&c.setup.PlainData, "plain-data", false,
+		"let the brokers on hosts do without TLS, though the control plane uses it")
+}
+
+// setDefaults sets the options to what they are without flags.
+func (c *benchCall) setDefaults() {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
 	c.Algorithm = c.algorithm
+	c.setup.Results, c.setup.Set = "results", cmp.Or(c.setup.Set, "bench")
+}
+
+// addRunFlags adds the flags of real and simulated runs. The default of a flag is the value that its variable
+// already has.
+func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
+	c.setDefaults()
 	f.Var(&algorithmFlag{&c.Algorithm, c.known}, "algo",
 		"algorithm or scheme of election, by `name` or alias (see list)")
 	common(f, "algo")
 	group(f, option.System)
 	c.addOptions(f, false)
 	addAlgorithmOptions(f, &c.Config, c.table())
-	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
-	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
-		"`name` of the result set that the run belongs to")
+	f.StringVar(&c.setup.Results, "results", c.setup.Results, "`folder` of all result sets")
+	f.StringVar(&c.setup.Set, "set", c.setup.Set, "`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
 	c.required.add(f)
 	addNoProgress(f, &c.noProgress)
@@ -180,7 +195,7 @@ func (c *benchCall) resolve(s settings) error {
 	if err := c.resolveDemand(s); err != nil {
 		return s.blame(err, "algo", "load", "think", "rate", "arrivals")
 	}
-	c.resolveEnd(s)
+	c.resolveEnd(s, &c.Options)
 	if err := c.checkControl(s); err != nil {
 		return err
 	}
@@ -197,20 +212,18 @@ func (c *benchCall) resolve(s settings) error {
 		c.Brokers = c.Hosts // one broker on each host
 	}
 	draft, _ := bench.NewDraft(c.Table, c.Options, c.Spec, c.Simulated) // a later Resolve returns the same error
-	c.Options = *draft.Options
-	scene := draft.Scene()
-	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
+	o, scene := draft.Options, draft.Scene()
+	if o.Plan, o.Faults, err = c.faults.resolve(s, scene); err != nil {
 		return err
 	}
-	if scene.Measured != c.Duration { // the plan has set a duration
-		c.Duration = scene.Measured
-		c.resolveEnd(s)
+	if scene.Measured != o.Duration { // the plan has set a duration
+		o.Duration = scene.Measured
+		c.resolveEnd(s, o)
 	}
-	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // --multicast is for other runs
-		c.Multicast = false
+	o.Brokers = scene.Brokers
+	if !c.Spec.Broadcasts(o.Config) && s.rank("multicast") < s.rank("algo") { // --multicast is for other runs
+		o.Multicast = false
 	}
-	*draft.Options = c.Options
 	if c.job, err = draft.Resolve(); err == nil {
 		c.Options = c.job.Options
 	}
@@ -270,18 +283,18 @@ func (c *benchCall) resolveRegions(s settings) error {
 }
 
 // resolveEnd works out whether time or entries end the run.
-func (c *benchCall) resolveEnd(s settings) {
+func (c *benchCall) resolveEnd(s settings, o *bench.Options) {
 	switch byTime, byEntries := s.rank("duration"), s.rank("entries"); {
 	case byEntries > byTime:
-		c.Duration = 0
+		o.Duration = 0
 	case byTime > byEntries:
-		c.Entries = 0
+		o.Entries = 0
 	}
-	if c.Entries > 0 && s.rank("warmup") < s.rank("entries") {
-		c.Warmup = 0
+	if o.Entries > 0 && s.rank("warmup") < s.rank("entries") {
+		o.Warmup = 0
 	}
-	if c.Entries == 0 && !s.given("warmup") && option.Find("warmup").Is(c.Problem.Load) {
-		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), option.WarmupLimit
+	if o.Entries == 0 && !s.given("warmup") && option.Find("warmup").Is(c.Problem.Load) {
+		o.Warmup, o.WarmupLimit = min(o.Duration/10, time.Second), option.WarmupLimit
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
+	"turnstile/option"
 )
 
 // flagError explains an error of pflag, with a hint at what to write instead.
@@ -108,29 +108,8 @@ func allBelow(cmd *cobra.Command) []*cobra.Command {
 // valueError explains why the flag f refused a value. where is the place of the value, and cause the error of
 // the flag.
 func valueError(where string, f *pflag.Flag, value string, cause error) error {
-	if f.Value.Type() == "duration" {
-		if lengthOfTime().MatchString(value) { // the value is a length of time that overflows
-			return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
-		}
-		if err := suggest.Unit(value, "s"); err != nil {
-			return fmt.Errorf("%s: %w", where, err)
-		}
-	}
-	what, known := map[string]string{
-		"int":      "a whole number",
-		"uint64":   "a whole number from 0",
-		"float64":  "a number",
-		"bool":     "true or false",
-		"duration": "a time such as 500ms, 3s or 2m",
-	}[f.Value.Type()]
-	if !known {
-		return fmt.Errorf("%s: %w", where, cause)
-	}
-	return fmt.Errorf("%s: %q is not %s", where, value, what)
+	return fmt.Errorf("%s: %w", where, option.Refusal(f.Value.Type(), value, cause))
 }
-
-// lengthOfTime matches the syntax of time.ParseDuration, also if the time overflows.
-var lengthOfTime = pattern.Of(`^[+-]?([0-9]+\.?[0-9]*(h|m|s|ms|us|µs|ns))+$`)
 
 func flagNames(flags *pflag.FlagSet) []string {
 	var names []string

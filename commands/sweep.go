@@ -166,7 +166,9 @@ func (c *sweepCall) resolve(args []string) error {
 	c.refused = map[string][]string{}
 	made := map[string]bool{}
 	for _, cell := range cells {
-		j, err := resolveCell(cell, c)
+		values := maps.Clone(cell)
+		values["seed"] = fmt.Sprint(c.Seed)
+		j, err := jobOf(c.known, values, nil, c.simulated)
 		switch {
 		case errors.As(err, new(valueProblem)):
 			return err
@@ -401,60 +403,6 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 		err = f.Value.Set(counts)
 	}
 	return true, err
-}
-
-// A valueProblem is the error of a value that no configuration can have.
-type valueProblem struct{ error }
-
-// resolveCell returns the job of a configuration, as bench, elect or simulate would run it.
-func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
-	c, command, err := callFor(of.known, cell["algo"], of.simulated)
-	if err != nil {
-		return nil, err
-	}
-	flags := pflag.NewFlagSet(command, pflag.ContinueOnError)
-	if c.Simulated {
-		c.addRunFlags(flags)
-	} else {
-		c.addFlags(flags)
-	}
-	for flag, value := range cell {
-		f := flags.Lookup(flag)
-		if f == nil {
-			return nil, fmt.Errorf("%s does not take --%s", command, flag)
-		}
-		if err := flags.Set(flag, value); err != nil {
-			return nil, valueProblem{valueError("--"+flag, f, value, errors.Unwrap(err))}
-		}
-	}
-	if err := flags.Set("seed", fmt.Sprint(of.Seed)); err != nil {
-		return nil, err
-	}
-	s := settings{}
-	flags.Visit(func(f *pflag.Flag) { s[f.Name] = source{rank: byFlag} })
-	if err := s.checkZeros(flags); err != nil {
-		return nil, err
-	}
-	if err := c.resolve(s); err != nil {
-		return nil, err
-	}
-	c.job.Trials = 1
-	return c.job, nil
-}
-
-// callFor returns a call that runs an algorithm, and the name of its command.
-func callFor(k known, algorithm string, simulated bool) (*benchCall, string, error) {
-	algo, err := k.Find(cmp.Or(algorithm, anyRuns(k).algorithm))
-	if err != nil {
-		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
-	}
-	if simulated {
-		c := &benchCall{runCommand: anyRuns(k)}
-		c.Simulated, c.Latency = true, simulatedLatency
-		return c, "simulate", nil
-	}
-	command := check.ProblemOf(algo).Command
-	return &benchCall{runCommand: realRuns(k, command)}, command, nil
 }
 
 // jobText is different for jobs with different options.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/pattern"
+	"turnstile/internal/suggest"
 	"turnstile/nodes/workload"
 )
 
@@ -27,6 +29,71 @@ func Find(name string) *Option {
 func (o *Option) Is(l workload.Load) bool {
 	return o.For == "" || (l == workload.Campaign) == (o.For == Leaders)
 }
+
+// Set sets an option of a run from the text that its flag takes. The error says what is wrong with the text.
+func Set(r *Run, name, text string) error {
+	o := Find(name)
+	if o == nil || o.Of == nil {
+		return fmt.Errorf("there is no option %s of runs", name)
+	}
+	if text == "" {
+		return errors.New("it has no value: write one, or leave it out")
+	}
+	var err error
+	of := o.Of(r)
+	switch v := of.(type) {
+	case Value:
+		err = v.Set(text)
+	case *string:
+		*v = text
+	case *bool:
+		*v, err = strconv.ParseBool(text)
+	case *int:
+		var n int64
+		n, err = strconv.ParseInt(text, 0, strconv.IntSize)
+		*v = int(n)
+	case *uint64:
+		*v, err = strconv.ParseUint(text, 0, 64)
+	case *float64:
+		*v, err = strconv.ParseFloat(text, 64)
+	case *time.Duration:
+		*v, err = time.ParseDuration(text)
+	}
+	if err != nil {
+		return Refusal(reflect.Indirect(reflect.ValueOf(of)).Type().Name(), text, err)
+	}
+	if now := o.text(r); o.NoZero != "" && (now == "0" || now == "0s") {
+		return fmt.Errorf("%s %s", now, o.NoZero)
+	}
+	return nil
+}
+
+// Refusal explains why a text is no value of a type of Go, named without its package. cause is the error for
+// types that have errors of their own.
+func Refusal(kind, text string, cause error) error {
+	if kind = strings.ToLower(kind); kind == "duration" {
+		if lengthOfTime().MatchString(text) { // the text is a length of time that overflows
+			return fmt.Errorf("%q is too long: at most 24h", text)
+		}
+		if err := suggest.Unit(text, "s"); err != nil {
+			return err
+		}
+	}
+	what, known := map[string]string{
+		"int":      "a whole number",
+		"uint64":   "a whole number from 0",
+		"float64":  "a number",
+		"bool":     "true or false",
+		"duration": "a time such as 500ms, 3s or 2m",
+	}[kind]
+	if !known {
+		return cause
+	}
+	return fmt.Errorf("%q is not %s", text, what)
+}
+
+// lengthOfTime matches the syntax of time.ParseDuration, also if the time overflows.
+var lengthOfTime = pattern.Of(`^[+-]?([0-9]+\.?[0-9]*(h|m|s|ms|us|µs|ns))+$`)
 
 // Reset sets the option in a run to its zero value, which means that the option is not given.
 func (o *Option) Reset(r *Run) {
