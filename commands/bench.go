@@ -205,7 +205,7 @@ func (c *benchCall) resolve(s settings) error {
 	if !s.given("seed") {
 		c.Seed = uint64(rand.Uint32()) // a short seed can be read aloud
 	}
-	if c.Config, err = s.checkOptions(c.known, c.Spec, c.Config, s.rank("algo")); err != nil {
+	if c.Config, err = s.checkOptions(c.known, c.Spec, c.Config); err != nil {
 		return err
 	}
 	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
@@ -221,7 +221,7 @@ func (c *benchCall) resolve(s settings) error {
 		c.resolveEnd(s, o)
 	}
 	o.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts(o.Config) && s.rank("multicast") < s.rank("algo") { // --multicast is for other runs
+	if !c.Spec.Broadcasts(o.Config) && s.below("multicast", "algo") { // --multicast is for other runs
 		o.Multicast = false
 	}
 	if c.job, err = draft.Resolve(); err == nil {
@@ -234,10 +234,10 @@ func (c *benchCall) resolve(s settings) error {
 // hosts or no control plane.
 func (c *benchCall) checkControl(s settings) error {
 	switch {
-	case s.rank("control") == byFlag && c.Hosts == 0:
+	case s.typed("control") && c.Hosts == 0:
 		return errors.New("--control is for runs on hosts, and this run has no hosts: add how many, as in " +
 			"--hosts 4, or leave it out for this machine alone")
-	case s.rank("key") == byFlag && c.control.url == "":
+	case s.typed("key") && c.control.url == "":
 		return errors.New("--key is for the control plane, and this run has no control plane: add its URL, as " +
 			"in --control tls://control:4222")
 	}
@@ -248,7 +248,7 @@ func (c *benchCall) checkControl(s settings) error {
 // program.
 func (c *benchCall) algorithmOf(s settings) (*spec, error) {
 	algo, err := c.Find(c.Algorithm)
-	if err == nil && !slices.Contains(c.problems, check.ProblemOf(algo)) && s.rank("algo") < byFlag {
+	if err == nil && !slices.Contains(c.problems, check.ProblemOf(algo)) && !s.typed("algo") {
 		delete(s, "algo") // a file or variable set --algo for other runs
 		c.Algorithm = c.algorithm
 	}
@@ -266,10 +266,10 @@ func (c *benchCall) algorithmOf(s settings) (*spec, error) {
 
 // resolveRegions reads the file of regions, if there is one.
 func (c *benchCall) resolveRegions(s settings) error {
-	if c.regions == "" || s.rank("latency") > s.rank("regions") {
+	if c.regions == "" {
 		return nil
 	}
-	if s.rank("latency") < s.rank("regions") {
+	if !s.given("latency") {
 		c.Latency = chance.Distribution{}
 	}
 	text, err := input.Read(c.regions)
@@ -284,14 +284,8 @@ func (c *benchCall) resolveRegions(s settings) error {
 
 // resolveEnd works out whether time or entries end the run.
 func (c *benchCall) resolveEnd(s settings, o *bench.Options) {
-	switch byTime, byEntries := s.rank("duration"), s.rank("entries"); {
-	case byEntries > byTime:
+	if s.given("entries") && !s.given("duration") {
 		o.Duration = 0
-	case byTime > byEntries:
-		o.Entries = 0
-	}
-	if o.Entries > 0 && s.rank("warmup") < s.rank("entries") {
-		o.Warmup = 0
 	}
 	if o.Entries == 0 && !s.given("warmup") && option.Find("warmup").Is(c.Problem.Load) {
 		o.Warmup, o.WarmupLimit = min(o.Duration/10, time.Second), option.WarmupLimit
@@ -350,7 +344,7 @@ func (c *benchCall) resolveDemand(s settings) error {
 		if o.Is(c.Problem.Load) {
 			continue
 		}
-		if s.rank(o.Name) == byFlag {
+		if s.typed(o.Name) {
 			extra = append(extra, "--"+o.Name)
 		}
 		o.Reset(&c.Options)

@@ -65,6 +65,7 @@ func (c *huntCall) addTo(cmd *cobra.Command) {
 	f.IntVar(&c.Plans, "plans", c.Plans, "how many plans are drawn")
 	f.IntVar(&c.First, "first", 0, "the `number` of the first of them, from 0")
 	f.DurationVar(&c.Limit, "limit", 0, "no plan begins after this `time` (default no limit)")
+	noZero(f, "limit", "would leave no time for any: leave it out for no limit")
 	f.IntVar(&c.Workers, "workers", c.Workers, "runs at a time")
 	f.IntVar(&c.Tries, "shrink", c.Tries,
 		"how many runs it may take to shrink a finding; 0: findings are not shrunk")
@@ -84,7 +85,7 @@ func (c *huntCall) check(settings) error {
 	case c.Workers < 1 || c.Workers > 64:
 		return fmt.Errorf("--workers: %d: write a number from 1 to 64", c.Workers)
 	case c.Limit < 0:
-		return fmt.Errorf("--limit: %v: write a length of time, as in 6h, or 0 for none", c.Limit)
+		return fmt.Errorf("--limit: %v: write a length of time, as in 6h", c.Limit)
 	case c.Tries < 0:
 		return fmt.Errorf("--shrink: %d: write a number from 0", c.Tries)
 	}

@@ -72,7 +72,7 @@ func (c *Command) wholeHelp() string { return strings.TrimSpace(c.Help + "\n\n" 
 
 // run sets flags from the environment and the file, checks them, and does the work of the command.
 func (c *Command) run(cmd *cobra.Command, a *app) error {
-	if all, _ := cmd.Flags().GetBool(helpAll); all {
+	if isOn(cmd, helpAll) {
 		cmd.Long = c.wholeHelp()
 		return cmd.Help()
 	}
@@ -85,8 +85,8 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 	var s settings
 	err := unlessAsked(cmd.Context(), func() (err error) {
 		s, err = settingsOf(cmd)
-		if err == nil && c.Instead != "" {
-			err = s.either(cmd, "json", c.Instead)
+		if err == nil && c.Instead != "" && isOn(cmd, "json") && isOn(cmd, c.Instead) {
+			err = fmt.Errorf("--json and --%s ask for different outputs: leave out one of the two", c.Instead)
 		}
 		if err == nil && c.Check != nil {
 			err = c.Check(s)
@@ -100,6 +100,12 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 		a.note(s)
 	}
 	return c.meant(c.do(cmd.Context(), a), a.args)
+}
+
+// isOn reports whether a switch is on.
+func isOn(cmd *cobra.Command, flag string) bool {
+	on, _ := cmd.Flags().GetBool(flag)
+	return on
 }
 
 // do does the work of the command. Unless the command serves others, its status is not 0 once it is asked to

@@ -172,7 +172,7 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	if c.Spec, err = c.findAlgorithm(c.algorithm); err != nil {
 		return s.blame(err, "algo")
 	}
-	if c.Config, err = s.checkOptions(c.known, c.Spec, c.Config, s.rank("algo")); err != nil {
+	if c.Config, err = s.checkOptions(c.known, c.Spec, c.Config); err != nil {
 		return err
 	}
 	c.Memory, c.Checks = uint64(c.memory), c.checks

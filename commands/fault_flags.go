@@ -242,7 +242,7 @@ func sayOfSome(s settings, victim string, made []chaos.Fault) error {
 		taken := slices.ContainsFunc(made, func(f chaos.Fault) bool {
 			return x.of == nil || slices.Contains(effect.KindOf(f.Effect).Takes(), x.key)
 		})
-		if s.rank(x.flag) != byFlag || taken {
+		if !s.typed(x.flag) || taken {
 			continue
 		}
 		for i := range made {

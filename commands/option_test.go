@@ -97,7 +97,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 // none of them. The port 0 is any that is free.
 var zeroMeans = strings.Fields("hold think zipf latency timing warmup seed at after delay reorder loss " +
 	"duplicate kill pause slow clock lag throttle stall reset promote drop-answer losses duplicates " +
-	"crashes suspicions simulated real calm compare initiators port node from")
+	"crashes suspicions simulated real calm compare initiators port node from first shrink")
 
 // zerosOf returns what a zero of a flag may look like on a command line.
 func zerosOf(f *pflag.Flag) []string {
@@ -120,7 +120,7 @@ func zerosOf(f *pflag.Flag) []string {
 func TestFlagsRefuseZeros(t *testing.T) {
 	t.Chdir(t.TempDir())
 	root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
-	for _, cmd := range root.Commands() {
+	for _, cmd := range allBelow(root) {
 		if cmd.Hidden {
 			continue
 		}
@@ -131,8 +131,8 @@ func TestFlagsRefuseZeros(t *testing.T) {
 					_, err = settingsOf(cmd)
 				}
 				f.Changed = false
-				if err == nil && !refusedByCommand(cmd.Name(), "--"+f.Name+"="+zero, f.Name) {
-					t.Errorf("%s takes --%s=%q", cmd.Name(), f.Name, zero)
+				if err == nil && !refusedByCommand(nameOf(cmd), "--"+f.Name+"="+zero, f.Name) {
+					t.Errorf("%s takes --%s=%q", nameOf(cmd), f.Name, zero)
 				}
 			}
 		})
@@ -142,7 +142,7 @@ func TestFlagsRefuseZeros(t *testing.T) {
 // refusedByCommand reports whether the whole command refuses a flag, and names it.
 func refusedByCommand(cmd, arg, name string) bool {
 	var stderr bytes.Buffer
-	status := run(context.Background(), program{}, []string{cmd, arg}, io.Discard, &stderr)
+	status := run(context.Background(), program{}, append(strings.Fields(cmd), arg), io.Discard, &stderr)
 	return status == usage && strings.Contains(stderr.String(), strings.TrimSuffix(name, "s"))
 }
 

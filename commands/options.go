@@ -77,15 +77,14 @@ func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 	}
 }
 
-// checkOptions validates the configuration c of an algorithm. named is the rank of the setting that named the
-// algorithm. If the algorithm lacks an option, checkOptions drops the option if its rank is lower, as in a
-// file for many runs.
-func (s settings) checkOptions(k known, algo *spec, c nodes.Config, named rank) (nodes.Config, error) {
+// checkOptions validates the configuration c of an algorithm. If the algorithm lacks an option, checkOptions
+// drops the option if it is set in a lower place than the algorithm, as in a file for many runs.
+func (s settings) checkOptions(k known, algo *spec, c nodes.Config) (nodes.Config, error) {
 	c.Options = maps.Clone(c.Options)
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
-		return algo.Option(name) == nil && s.rank(name) < named
+		return algo.Option(name) == nil && s.below(name, "algo")
 	})
-	if algo.Units.Most <= 1 && s.rank("units") < named { // --units was set for other algorithms
+	if algo.Units.Most <= 1 && s.below("units", "algo") { // --units was set for other algorithms
 		c.Units = 0
 	}
 	err := k.hinted(algo.Validate(c))

@@ -76,9 +76,9 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	switch {
 	case x.name == "" && (x.with != nil || x.endpoint != "" || c.setup.ServerProgram != ""):
 		return false, errors.New("--with, --endpoint and --server-program are for a service: add --service")
-	case x.name == "", s.rank(foreign.ServiceOption) < s.rank("algo"):
+	case x.name == "":
 		return false, nil
-	case s.rank(foreign.ServiceOption) == s.rank("algo"), c.foreign.command != "":
+	case s.given("algo"), c.foreign.command != "":
 		return false, errors.New("--service, --foreign and --algo say what is run: leave out all but one")
 	case x.endpoint == "" && c.setup.Secrets != "":
 		return false, errors.New("--secrets is for servers that run already: add --endpoint")
@@ -112,10 +112,10 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	}
 	c.Spec, c.Config, c.Servers = subject.Spec, c.foreign.passTo(subject.Config), subject.Servers
 	if foreign.Silent(c.Config) { // clients send no messages here: a latency from a file is for other runs
-		if s.rank("latency") < s.rank(foreign.ServiceOption) {
+		if s.below("latency", foreign.ServiceOption) {
 			c.Latency = chance.Distribution{}
 		}
-		if s.rank("regions") < s.rank(foreign.ServiceOption) {
+		if s.below("regions", foreign.ServiceOption) {
 			c.regions = ""
 		}
 	}
@@ -126,7 +126,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 // an option of a lower rank than the service, such as one in a file for many runs.
 func (c *benchCall) checkServiceOptions(s settings, own map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Config.Options)) {
-		if s.rank(name) < s.rank(foreign.ServiceOption) {
+		if s.below(name, foreign.ServiceOption) {
 			continue
 		}
 		of := "--" + name + " is an option of algorithms, and "
@@ -208,9 +208,7 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 		return false, errors.New("--kinds and --promises are for a foreign program: add --foreign")
 	case x.command == "":
 		return false, nil
-	case s.rank(foreign.CommandOption) < s.rank("algo"):
-		return false, nil
-	case s.rank(foreign.CommandOption) == s.rank("algo"):
+	case s.given("algo"):
 		return false, errors.New("--foreign and --algo both say what is run: leave out one of the two")
 	}
 	d, err := x.declaration(c)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/bench/site"
 	"turnstile/internal/input"
 	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
@@ -68,8 +69,12 @@ func (s *settings) keep(of settings) error {
 
 func (s settings) rank(name string) rank { return s[name].rank }
 
-// given reports whether the user set the flag anywhere.
+// given reports whether the user set the flag anywhere, and typed whether on the command line.
 func (s settings) given(name string) bool { return s.rank(name) > byDefault }
+func (s settings) typed(name string) bool { return s.rank(name) == byFlag }
+
+// below reports whether a lower place sets a flag than another, or none does. Then it is for other runs.
+func (s settings) below(name, other string) bool { return s.rank(name) < s.rank(other) }
 
 // settingsOf sets the flags of cmd that the command line did not set, from the environment or else from the
 // configuration file.
@@ -92,9 +97,11 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 		return nil, err
 	}
 	s := settings{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { s.find(f, v) })
+	s.yield()
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if err == nil {
+		if err == nil && s.given(f.Name) && !s.typed(f.Name) {
 			err = s.fill(f, v)
 		}
 	})
@@ -108,21 +115,48 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 // or a file, so that a call is the same everywhere.
 type alone struct{}
 
-// fill sets one flag.
-func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
+// find notes where the value of a flag comes from.
+func (s settings) find(f *pflag.Flag, v *viper.Viper) {
 	switch variable := variableFor(f.Name); {
 	case f.Changed:
 		s[f.Name] = source{rank: byFlag}
-		return nil
 	case !isSetting(f):
-		return nil
 	case os.Getenv(variable) != "":
 		s[f.Name] = source{byEnvironment, variable}
 	case v.InConfig(f.Name):
 		s[f.Name] = source{byFile, v.ConfigFileUsed()}
-	default:
-		return nil
 	}
+}
+
+// instead maps flags to others that take their place. What a file or variable says of a flag is for other
+// calls if a higher place sets one of the others.
+var instead = map[string][]string{
+	"duration": {"entries"}, "warmup": {"entries"}, "entries": {"duration"},
+	"latency": {"regions"}, "regions": {"latency"},
+	"algo":                {foreign.ServiceOption, foreign.CommandOption},
+	foreign.ServiceOption: notServices, "with": notServices, site.EndpointOption: notServices,
+	"secrets": notServices, "server-program": notServices,
+	foreign.CommandOption: notForeign, foreign.KindsOption: notForeign, foreign.PromisesOption: notForeign,
+	foreign.PassOption: {"algo"},
+	"json":             {"csv", "markdown", "benchstat"},
+	"csv":              {"json"}, "markdown": {"json"}, "benchstat": {"json"},
+}
+
+var (
+	notServices = []string{"algo", foreign.CommandOption}
+	notForeign  = []string{"algo", foreign.ServiceOption}
+)
+
+// yield drops the flags in whose place another flag of a higher place stands.
+func (s settings) yield() {
+	of := maps.Clone(s)
+	maps.DeleteFunc(s, func(name string, _ source) bool {
+		return slices.ContainsFunc(instead[name], func(other string) bool { return of.below(name, other) })
+	})
+}
+
+// fill sets a flag that the environment or the file gives.
+func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	value, values := v.GetString(f.Name), v.GetStringSlice(f.Name)
 	if s.rank(f.Name) == byEnvironment {
 		value = os.Getenv(s[f.Name].place)
@@ -166,21 +200,6 @@ func (s settings) elsewhere(names ...string) string {
 		says = append(says, place+" sets "+strings.Join(set[place], ", "))
 	}
 	return strings.Join(says, "; ")
-}
-
-// either is for two switches that exclude each other. If both are on, it turns off the switch of the lower
-// rank. If their ranks are equal, it is an error.
-func (s settings) either(cmd *cobra.Command, one, other string) error {
-	a, b := cmd.Flags().Lookup(one), cmd.Flags().Lookup(other)
-	switch {
-	case a.Value.String() != "true" || b.Value.String() != "true":
-		return nil
-	case s.rank(one) > s.rank(other):
-		return b.Value.Set("false")
-	case s.rank(one) < s.rank(other):
-		return a.Value.Set("false")
-	}
-	return fmt.Errorf("--%s and --%s ask for different outputs: leave out one of the two", one, other)
 }
 
 // readConfig reads the configuration file into v, if there is one.

@@ -74,7 +74,7 @@ func (c *simulateCall) addTo(cmd *cobra.Command) {
 // check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *simulateCall) check(s settings) error {
 	if c.schedule != "" {
-		if s.rank("algo") == byFlag {
+		if s.typed("algo") {
 			c.asked = c.Algorithm
 		}
 		return c.nothingElse(s)
@@ -94,7 +94,7 @@ func (c *simulateCall) nothingElse(s settings) error {
 	may := []string{"replay", "algo", "json", "no-progress", "config"}
 	var extra []string
 	for name := range s {
-		if s.rank(name) == byFlag && !slices.Contains(may, name) {
+		if s.typed(name) && !slices.Contains(may, name) {
 			extra = append(extra, "--"+name)
 		}
 	}

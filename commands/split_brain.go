@@ -116,7 +116,7 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 
 // check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *splitBrainCall) check(s settings) (err error) {
-	if s.rank("algo") < byFlag { // a file or variable may name algorithms of mutual exclusion, for other runs
+	if !s.typed("algo") { // a file or variable may name algorithms of mutual exclusion, for other runs
 		c.schemes = slices.DeleteFunc(c.schemes, func(name string) bool {
 			algo, err := c.known.Find(strings.TrimSpace(name))
 			return err == nil && !check.ProblemOf(algo).Leads
