@@ -67,7 +67,7 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 // run lists all algorithms, or describes the named one.
 func (c *listCall) run(ctx context.Context, a *app) error {
 	w, names := a.stdout, a.args
-	algos, s := c.Algorithms(), settings{}
+	algos, named := c.Algorithms(), byFlag+1 // without a name, no option has to fit all algorithms
 	if len(names) > 0 {
 		if algo := c.detectorNamed(names[0]); algo != nil {
 			return listDetector(w, algo, c.json)
@@ -84,14 +84,14 @@ func (c *listCall) run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		algos, s = []*spec{algo}, c.settings
+		algos, named = []*spec{algo}, byFlag
 	}
-	s["algo"] = source{rank: byFlag}
+	c.settings["algo"] = source{rank: named}
 	for _, algo := range algos {
 		if err := c.Check(algo); err != nil {
 			return err
 		}
-		if _, err := s.checkOptions(c.known, algo, c.Config); err != nil {
+		if _, err := c.settings.checkOptions(c.known, algo, c.Config); err != nil {
 			return err
 		}
 	}

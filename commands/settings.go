@@ -73,7 +73,7 @@ func (s settings) rank(name string) rank { return s[name].rank }
 func (s settings) given(name string) bool { return s.rank(name) > byDefault }
 func (s settings) typed(name string) bool { return s.rank(name) == byFlag }
 
-// below reports whether a lower place sets a flag than another, or none does. Then it is for other runs.
+// below reports whether a flag is set in a lower place than another, or nowhere. Then it is for other runs.
 func (s settings) below(name, other string) bool { return s.rank(name) < s.rank(other) }
 
 // settingsOf sets the flags of cmd that the command line did not set, from the environment or else from the
