@@ -134,7 +134,7 @@ var instead = map[string][]string{
 	"duration": {"entries"}, "warmup": {"entries"}, "entries": {"duration"},
 	"latency": {"regions"}, "regions": {"latency"},
 	"algo":                {foreign.ServiceOption, foreign.CommandOption},
-	foreign.ServiceOption: notServices, "with": notServices, site.EndpointOption: notServices,
+	foreign.ServiceOption: notServices, "with": notServices, foreign.EndpointOption: notServices,
 	"secrets": notServices, "server-program": notServices,
 	foreign.CommandOption: notForeign, foreign.KindsOption: notForeign, foreign.PromisesOption: notForeign,
 	foreign.PassOption: {"algo"},
