@@ -31,29 +31,29 @@ const (
 // Explorations end after 131,072 states, so nil does not mean that all orders were tried: the result of
 // [Explore] says whether they were. The same algorithm always gives the same result. Check takes some
 // seconds.
-func Check(r *Algorithm) error {
-	table, err := tableOf(r)
+func Check(algo *Algorithm) error {
+	table, err := tableOf(algo)
 	switch {
 	case err != nil:
 		return err
-	case r.Kind == nodes.Detection:
-		return errors.New("Check is for rows of mutual exclusion and election: check a failure detector with one")
+	case algo.Kind == nodes.Detection:
+		return errors.New("Check is for mutual exclusion and election: check a failure detector with one")
 	}
 	tried := 0
 	for n := 1; n <= 3; n++ {
-		c := r.Explicit(nodes.Config{N: n})
-		if r.Validate(c) != nil {
+		c := algo.Explicit(nodes.Config{N: n})
+		if algo.Validate(c) != nil {
 			continue
 		}
 		tried++
-		if err := checkOrders(r, c); err != nil {
+		if err := checkOrders(algo, c); err != nil {
 			return err
 		}
 	}
 	if tried == 0 {
-		return fmt.Errorf("%s does not run with 1 to 3 nodes, so that nothing was checked", r.Name)
+		return fmt.Errorf("%s does not run with 1 to 3 nodes, so that nothing was checked", algo.Name)
 	}
-	sound := *r
+	sound := *algo
 	sound.Flaw = nil // a failure counts even if the algorithm declares it as its flaw
 	source := plans.Source{Algorithms: []*Algorithm{&sound}, Known: table, Seed: checkedSeed}
 	for number := range checkedPlans {
@@ -92,16 +92,16 @@ func checkRun(j *bench.Job) error {
 }
 
 // checkOrders explores a cluster.
-func checkOrders(r *Algorithm, c nodes.Config) error {
-	for _, x := range explore.Usual(r, c) {
+func checkOrders(algo *Algorithm, c nodes.Config) error {
+	for _, x := range explore.Usual(algo, c) {
 		x.States = checkedStates
 		found, err := explore.Run(x)
 		if err != nil {
-			return fmt.Errorf("exploring %s with %d nodes: %w", r.Name, c.N, err)
+			return fmt.Errorf("exploring %s with %d nodes: %w", algo.Name, c.N, err)
 		}
 		if v := found.Violation; v != nil {
-			return fmt.Errorf("%s, %s: %s: %s\n%s\n%v", r.Name, english.Count(c.N, "node", "nodes"), v.Check, v.Says,
-				strings.Join(v.Story, "\n"), v.Schedule)
+			return fmt.Errorf("%s, %s: %s: %s\n%s\n%v", algo.Name, english.Count(c.N, "node", "nodes"), v.Check,
+				v.Says, strings.Join(v.Story, "\n"), v.Schedule)
 		}
 	}
 	return nil

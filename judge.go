@@ -17,7 +17,7 @@ import (
 
 // A Recorded has the facts about a run that its history lacks.
 type Recorded struct {
-	Algorithm *Algorithm   // algorithm of the algorithm: its promises, and their assumptions
+	Algorithm *Algorithm   // the algorithm: its promises, and their assumptions
 	Config    nodes.Config // configuration of the run: at least N must be set
 	// StampError bounds the error of comparing the times of two events, of any nodes. Only overlaps that are
 	// longer are found; shorter ones make the verdict inconclusive. It is 0 on virtual time: then events of
@@ -36,7 +36,7 @@ type Recorded struct {
 // The error names the line that cannot be read. A broken promise is not an error, but a violated [Verdict].
 func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	if of.Algorithm == nil {
-		return nil, errors.New("a history without a row: set Row")
+		return nil, errors.New("a history without an algorithm: set Algorithm")
 	}
 	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: of.Algorithm,
 		Config: of.Algorithm.Explicit(of.Config)})

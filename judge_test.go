@@ -45,11 +45,11 @@ func passing() string {
 
 func algorithmOf(t *testing.T, name string) *turnstile.Algorithm {
 	t.Helper()
-	r, err := (catalog.Table{}).Find(name)
+	algo, err := (catalog.Table{}).Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return algo
 }
 
 // Judge assumes nothing that a history lacks. It does not make checks that need it.
@@ -59,11 +59,11 @@ func TestJudgeDoesNotGuess(t *testing.T) {
 		line(15*ms, 0, "exited", `,"entry":1`) + line(20*ms, 1, "exited", `,"entry":1`)
 	agreed := elects(1, 0, 2, 1) + elects(1, 1, 2, 1) + elects(1, 2, 2, 1)
 	for name, test := range map[string]struct {
-		of    turnstile.Recorded
-		row   string
-		text  string
-		check string
-		says  string
+		of        turnstile.Recorded
+		algorithm string
+		text      string
+		check     string
+		says      string
 	}{
 		"fences without an account": {turnstile.Recorded{Virtual: true, Config: nodes.Config{N: 2, Fenced: true}},
 			"central-lease", leases, "exclusion",
@@ -94,7 +94,7 @@ func TestJudgeDoesNotGuess(t *testing.T) {
 				line(1100*ms, 1, "suspected", `,"suspect":0`)+line(1100*ms, 2, "suspected", `,"suspect":0`)+
 				elects(2000*ms, 1, 1, 2), 100_000*ms), "leaders", "violated: two leaders"},
 	} {
-		test.of.Algorithm = algorithmOf(t, test.row)
+		test.of.Algorithm = algorithmOf(t, test.algorithm)
 		v, err := turnstile.Judge(strings.NewReader(test.text), test.of)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -119,15 +119,15 @@ func TestJudgesHistoriesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []struct {
-		Name, Row, Right, History string
-		N                         int
-		StampError                time.Duration `json:"stamp_error_ns"`
+		Name, Algorithm, Right, History string
+		N                               int
+		StampError                      time.Duration `json:"stamp_error_ns"`
 	}
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range all {
-		of := turnstile.Recorded{Algorithm: algorithmOf(t, one.Row), Config: nodes.Config{N: one.N},
+		of := turnstile.Recorded{Algorithm: algorithmOf(t, one.Algorithm), Config: nodes.Config{N: one.N},
 			StampError: one.StampError}
 		v, err := turnstile.Judge(strings.NewReader(one.History), of)
 		line, refused := strings.CutPrefix(one.Right, "an error that names ")

@@ -117,8 +117,8 @@ func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 func tableOf(algos ...*Algorithm) (catalog.Table, error) {
 	t := catalog.Table{}
 	theirs := append(t.Algorithms(), t.Detectors()...)
-	return catalog.With(slices.DeleteFunc(slices.Clone(algos), func(r *Algorithm) bool {
-		return slices.Contains(theirs, r)
+	return catalog.With(slices.DeleteFunc(slices.Clone(algos), func(algo *Algorithm) bool {
+		return slices.Contains(theirs, algo)
 	})...)
 }
 

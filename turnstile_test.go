@@ -121,16 +121,16 @@ func ExampleCheck() {
 // broken.
 func TestCheckTellsSoundFromBroken(t *testing.T) {
 	rare := []string{"raft-forgetful"} // two nodes have to vote, crash, and vote again in one term
-	for _, r := range soak.Few(catalog.Table{}.Algorithms()) {
-		if slices.Contains(rare, r.Name) {
+	for _, algo := range soak.Few(catalog.Table{}.Algorithms()) {
+		if slices.Contains(rare, algo.Name) {
 			continue
 		}
-		t.Run(r.Name, func(t *testing.T) {
+		t.Run(algo.Name, func(t *testing.T) {
 			t.Parallel()
-			switch err := turnstile.Check(r); {
-			case r.Flaw == nil && err != nil:
+			switch err := turnstile.Check(algo); {
+			case algo.Flaw == nil && err != nil:
 				t.Error(err)
-			case r.Flaw != nil && err == nil:
+			case algo.Flaw != nil && err == nil:
 				t.Error("Check finds nothing wrong")
 			}
 		})
@@ -139,19 +139,19 @@ func TestCheckTellsSoundFromBroken(t *testing.T) {
 
 // An algorithm that lacks what a run needs, or has the name of another, is refused, with what would be right.
 func TestAlgorithmsAreRefused(t *testing.T) {
-	for says, spoil := range map[string]func(r *turnstile.Algorithm){
-		`the row "greedy" lacks New: `:                      func(r *turnstile.Algorithm) { r.New = nil },
-		`the row "greedy" lacks Mutex: `:                    func(r *turnstile.Algorithm) { r.Mutex = nil },
-		`the row "greedy" lacks Live: `:                     func(r *turnstile.Algorithm) { r.Live = 0 },
-		`the row "" lacks Name: `:                           func(r *turnstile.Algorithm) { r.Name = "" },
-		`the row raymond has the name "raymond", which the`: func(r *turnstile.Algorithm) { r.Name = "raymond" },
-		`the row greedy has the name "RA", which the row ric`: func(r *turnstile.Algorithm) {
-			r.Aliases = []string{"RA"}
+	for says, spoil := range map[string]func(algo *turnstile.Algorithm){
+		`the algorithm "greedy" lacks New: `:           func(algo *turnstile.Algorithm) { algo.New = nil },
+		`the algorithm "greedy" lacks Mutex: `:         func(algo *turnstile.Algorithm) { algo.Mutex = nil },
+		`the algorithm "greedy" lacks Live: `:          func(algo *turnstile.Algorithm) { algo.Live = 0 },
+		`the algorithm "" lacks Name: `:                func(algo *turnstile.Algorithm) { algo.Name = "" },
+		`the algorithm raymond has the name "raymond"`: func(algo *turnstile.Algorithm) { algo.Name = "raymond" },
+		`the algorithm greedy has the name "RA", which ric`: func(algo *turnstile.Algorithm) {
+			algo.Aliases = []string{"RA"}
 		},
 	} {
-		r := greedyAlgorithm
-		spoil(&r)
-		if err := turnstile.Check(&r); err == nil || !strings.HasPrefix(err.Error(), says) {
+		algo := greedyAlgorithm
+		spoil(&algo)
+		if err := turnstile.Check(&algo); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}
@@ -225,10 +225,10 @@ func TestCheckOfPanics(t *testing.T) {
 		`panicked after .*: twice(?s:.*)\n# Shrunk from \d+ faults? to 1 by(?s:.*)\n  - duplicate: `: picky,
 		`in its own node never end`: babbles,
 	} {
-		r := greedyAlgorithm
-		r.New, r.Circulates, r.Safe = makes, true, nodes.NoDuplication
-		r.Messages = append(slices.Clone(r.Messages), nodes.MessageKind{Zero: turn{}, Token: true})
-		if err := turnstile.Check(&r); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
+		algo := greedyAlgorithm
+		algo.New, algo.Circulates, algo.Safe = makes, true, nodes.NoDuplication
+		algo.Messages = append(slices.Clone(algo.Messages), nodes.MessageKind{Zero: turn{}, Token: true})
+		if err := turnstile.Check(&algo); err == nil || !regexp.MustCompile(says).MatchString(err.Error()) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}

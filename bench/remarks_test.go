@@ -185,7 +185,7 @@ func TestTimePassesWithoutHolds(t *testing.T) {
 		}
 	}
 	if ran < 8*len(mutex.Table) {
-		t.Errorf("only %d runs of %d rows", ran, len(mutex.Table))
+		t.Errorf("only %d runs of %d algorithms", ran, len(mutex.Table))
 	}
 }
 

@@ -26,7 +26,7 @@ func (*looping) Release(env *nodes.Env) {
 	}
 }
 
-// rowOfStuck returns an algorithm of machines with handlers that do not return.
+// stuckAlgorithm returns an algorithm of machines with handlers that do not return.
 func stuckAlgorithm(machine func(nodes.Config) nodes.Machine) *algorithm.Algorithm {
 	type again struct{ Again bool }
 	return &algorithm.Algorithm{Spec: nodes.Spec{

@@ -49,7 +49,7 @@ func Example() {
 	// packet 6 [1ms]
 }
 
-// row is an algorithm.
+// algo is an algorithm.
 var algo, _ = mutex.Find("ricart-agrawala")
 
 // idle is a cluster to which nothing happens.

@@ -72,7 +72,7 @@ var kinds = map[nodes.Kind]kind{
 	},
 }
 
-// kindOf returns the kind of a row.
+// kindOf returns the kind of an algorithm.
 func kindOf(spec *algorithm.Algorithm) *kind {
 	of := nodes.OfKind(kinds, spec.Kind)
 	return &of

@@ -308,7 +308,7 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 	}
 }
 
-// Rows mark the messages that permit to enter; otherwise no fault could lose a permit.
+// Algorithms mark the messages that permit to enter; otherwise no fault could lose a permit.
 func TestAlgorithmsSayWhatPermits(t *testing.T) {
 	for _, algo := range mutex.Table {
 		permits := slices.ContainsFunc(algo.Messages, func(k nodes.MessageKind) bool { return k.Permit })

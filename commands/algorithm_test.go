@@ -128,11 +128,11 @@ func TestAdditionsAreAFileAndALine(t *testing.T) {
 			}
 		})
 	}
-	const conformance = "(SoundRows|RowsCost|RowsAre|RowsSay|NoRow|OptionsDo)/^secretary$"
+	const conformance = "(SoundAlgorithms|Algorithms(Cost|Are|Say)|NoAlgorithm|OptionsDo)/^secretary$"
 	out := c.run("go", "test", "-trimpath", "-vet=off", "-v", "-run", conformance, "./algorithms/mutex")
 	passed := regexp.MustCompile(`--- PASS: \w+/secretary`).FindAllString(out, -1)
 	if len(passed) != 8+3+1+2 { // tests of algorithms, assumptions, an option, and two explorations
-		t.Errorf("%d tests of the row pass:\n%s", len(passed), out)
+		t.Errorf("%d tests of the algorithm pass:\n%s", len(passed), out)
 	}
 }
 

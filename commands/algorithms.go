@@ -91,7 +91,7 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 // findElector does what FindElector does, with the signature that runCommand.find needs.
 func (k known) findElector(name string) (*spec, error) { return k.FindElector(name) }
 
-// A rowFlag is a flag that names an algorithm.
+// A algorithmFlag is a flag that names an algorithm.
 type algorithmFlag struct {
 	name *string
 	known

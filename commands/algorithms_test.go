@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/algorithm"
 )
 
-// eachRow runs a test, which starts processes, as a subtest for each algorithm.
+// eachAlgorithm runs a test, which starts processes, as a subtest for each algorithm.
 func eachAlgorithm(t *testing.T, test func(t *testing.T, algo *algorithm.Algorithm)) {
 	t.Parallel()
 	build(t)
@@ -21,7 +21,7 @@ func eachAlgorithm(t *testing.T, test func(t *testing.T, algo *algorithm.Algorit
 	}
 }
 
-// A judged is the verdict on a run of one trial, and its algorithm of runs.csv.
+// A judged is the verdict on a run of one trial, and its row of runs.csv.
 type judged struct {
 	Verdict string
 	Trials  []struct {
@@ -56,7 +56,7 @@ func judge(t *testing.T, command string, algo *algorithm.Algorithm, n int, more 
 // Every algorithm that is not known to be broken is valid in real processes, and costs what was published.
 func TestAlgorithmsAreSoundInProcesses(t *testing.T) {
 	if testing.Short() {
-		t.Skip("make test-all runs it: TestAlgorithmsCostTheSameSimulated makes a run of each row")
+		t.Skip("make test-all runs it: TestAlgorithmsCostTheSameSimulated makes a run of each algorithm")
 	}
 	eachAlgorithm(t, func(t *testing.T, one *algorithm.Algorithm) {
 		if one.Flaw != nil {

@@ -67,15 +67,15 @@ func TestChoiceTable(t *testing.T) {
 		line(n.says, survivors(mutex.Table, n.plans), "plans "+inCode(n.plans))
 	}
 	line("safe under any loss, duplication, crash or delay",
-		sound(mutex.Table, func(r *algorithm.Algorithm) bool {
-			return r.Safe == 0
+		sound(mutex.Table, func(algo *algorithm.Algorithm) bool {
+			return algo.Safe == 0
 		}), "`list NAME`")
 	line("a resource with several units, as for readers and writers",
-		sound(mutex.Table, func(r *algorithm.Algorithm) bool {
-			return r.Units.Most > 1
+		sound(mutex.Table, func(algo *algorithm.Algorithm) bool {
+			return algo.Units.Most > 1
 		}), "`list NAME`")
 	line("entries carry fence numbers",
-		sound(mutex.Table, func(r *algorithm.Algorithm) bool { return r.Fenced }),
+		sound(mutex.Table, func(algo *algorithm.Algorithm) bool { return algo.Fenced }),
 		"`list NAME`")
 	wantTable(t, algorithmsPage, "which do I take", table.String())
 
@@ -128,10 +128,10 @@ func best(trials []compare.Trial, load string, by results.Column) string {
 
 // survivors returns the sound algorithms that recover from all plans that hit them, if any plan hits them.
 func survivors(algos []*algorithm.Algorithm, plans []string) string {
-	return sound(algos, func(r *algorithm.Algorithm) bool {
+	return sound(algos, func(algo *algorithm.Algorithm) bool {
 		hit := false
 		for _, plan := range plans {
-			cell, is := r.FaultCell(plan)
+			cell, is := algo.FaultCell(plan)
 			if is && cell.May != algorithm.Recovers {
 				return false
 			}
@@ -147,9 +147,9 @@ func oneLeader(t *testing.T) string {
 	for _, r := range records(t, published+"/split-brain/split-brain.csv") {
 		says[r["algorithm"]] = append(says[r["algorithm"]], r["says"])
 	}
-	return sound(election.Table, func(r *algorithm.Algorithm) bool {
+	return sound(election.Table, func(algo *algorithm.Algorithm) bool {
 		leads := func(says string) bool { return says == "the majority only" || says == "one leader" }
-		of := says[r.Name]
+		of := says[algo.Name]
 		two := func(says string) bool { return !leads(says) && says != "blocks" }
 		return slices.ContainsFunc(of, leads) && !slices.ContainsFunc(of, two)
 	})
@@ -158,9 +158,9 @@ func oneLeader(t *testing.T) string {
 // sound returns the names of the algorithms that are not known to be broken and for which is returns true.
 func sound(algos []*algorithm.Algorithm, is func(*algorithm.Algorithm) bool) string {
 	var names []string
-	for _, r := range algos {
-		if r.Flaw == nil && is(r) {
-			names = append(names, r.Name)
+	for _, algo := range algos {
+		if algo.Flaw == nil && is(algo) {
+			names = append(names, algo.Name)
 		}
 	}
 	return inCode(names)

@@ -122,7 +122,7 @@ func (k known) completeDescribed(_ *cobra.Command, args []string, _ string) ([]s
 	return names, how
 }
 
-// completeRows completes the name of an algorithm of a table.
+// completeAlgorithms completes the name of an algorithm of a table.
 func completeAlgorithms(table []*spec, args []string) (names []string, how cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		for _, algo := range table {

@@ -142,7 +142,7 @@ func (c *composed) compose(image string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// inMinority matches a printed algorithm if the two nodes of a minority made at most two entries together.
+// inMinority matches a printed row if the two nodes of a minority made at most two entries together.
 var inMinority = regexp.MustCompile(`"entries_in_minority": [0-2]\b`)
 
 // latest calls the program about the latest run.

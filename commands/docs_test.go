@@ -82,7 +82,7 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// TestFaultTable wants the tables of faults to say what the effects and the rows say.
+// TestFaultTable wants the tables of faults to say what the effects and the algorithms say.
 func TestFaultTable(t *testing.T) {
 	wantTable(t, plansPage, "kinds of faults", kindTable())
 	wantTable(t, matricesPage, "faults", faultTable(mutex.Table, chaos.Scenarios()))
@@ -99,10 +99,10 @@ func kindTable() string {
 	return table.String()
 }
 
-// faultTable returns the table of the outcomes that rows expect under plans. Rows with equal cells share a
-// column, and plans with equal cells share a line.
+// faultTable returns the table of the outcomes that are expected of algorithms under plans. Algorithms with
+// equal cells share a column, and plans with equal cells share a line.
 func faultTable(algos []*spec, plans []*chaos.Plan) string {
-	var says [][]string // by plan and row
+	var says [][]string // by plan and algorithm
 	for _, plan := range plans {
 		var line []string
 		for _, algo := range algos {

@@ -45,7 +45,7 @@ func addMixed(f *pflag.FlagSet, mixed *bool, when string) {
 	f.BoolVar(mixed, "mixed", false, when+"go on with a set that another commit of Turnstile began")
 }
 
-// rowsNamed returns the algorithms that find returns for names; without names, it returns all.
+// algorithmsNamed returns the algorithms that find returns for names; without names, it returns all.
 func algorithmsNamed(names []string, find func(string) (*spec, error), all []*spec) (algos []*spec,
 	err error) {
 	for _, name := range names {

@@ -175,7 +175,7 @@ func scale(column, unit string) float64 {
 	return 1
 }
 
-// matching returns the algorithms of a table that meet all conditions.
+// matching returns the rows of a table that meet all conditions.
 func matching(table, where string) (rows []map[string]string, err error) {
 	all, err := rowsOf(table)
 	if err != nil {
@@ -201,7 +201,7 @@ func matching(table, where string) (rows []map[string]string, err error) {
 	return rows, nil
 }
 
-// groupsOf returns the algorithms with each value of a column, or all as one group.
+// groupsOf returns the rows with each value of a column, or all as one group.
 func groupsOf(rows []map[string]string, by string) (groups [][]map[string]string) {
 	at := map[string]int{}
 	for _, r := range rows {

@@ -130,7 +130,7 @@ func (c *listCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// rowsOf returns the algorithms whose runs are about leaders, or all others.
+// algorithmsOf returns the algorithms whose runs are about leaders, or all others.
 func (k known) algorithmsOf(leads bool) []*spec {
 	return k.with(func(algo *spec) bool { return check.ProblemOf(algo).Leads == leads })
 }

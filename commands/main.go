@@ -55,7 +55,7 @@ func checkOwnOptions(table catalog.Table) error {
 		for _, o := range algo.Options {
 			for _, cmd := range all {
 				if f := cmd.Flags().Lookup(o.Name); f != nil && !isOption(f) {
-					return fmt.Errorf("the row %s has the option %q, which is a flag of %s: take another name",
+					return fmt.Errorf("the algorithm %s has the option %q, which is a flag of %s: take another name",
 						algo.Name, o.Name, cmd.Name())
 				}
 			}

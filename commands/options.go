@@ -60,13 +60,13 @@ func addValue(f *pflag.FlagSet, value any, name, short, usage string) {
 // addAlgorithmOptions adds a flag for each option of the algorithms of a table.
 func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 	for _, o := range algorithm.Options(table) {
-		var rows []string
+		var owners []string
 		for _, algo := range table {
 			if algo.Option(o.Name) != nil {
-				rows = append(rows, algo.Name)
+				owners = append(owners, algo.Name)
 			}
 		}
-		f.Func(o.Name, o.String()+"; of "+strings.Join(rows, ", "), func(value string) error {
+		f.Func(o.Name, o.String()+"; of "+strings.Join(owners, ", "), func(value string) error {
 			if value == "" {
 				return errors.New("it has no value: write one, or leave it out")
 			}
@@ -238,7 +238,7 @@ func groupedFlags(cmd *cobra.Command) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// rowNamed returns the algorithm that the command line names, or nil.
+// algorithmNamed returns the algorithm that the command line names, or nil.
 func algorithmNamed(cmd *cobra.Command) *algorithm.Algorithm {
 	if f := cmd.Flags().Lookup("algo"); f != nil && f.Changed {
 		value := f.Value

@@ -202,8 +202,8 @@ func isReport(path string) bool {
 	return filepath.Base(path) == setpage.FiguresDir && err == nil
 }
 
-// knownAlgorithm returns the name of an algorithm by its name or alias. Stored runs may have algorithms that
-// this program has no algorithm for: their names are known too.
+// knownAlgorithm returns the name of an algorithm by its name or alias. Stored runs may be of algorithms that
+// this program lacks: their names are known too.
 func (k known) knownAlgorithm(name string, all []*runs.Overview) (string, error) {
 	algo, err := k.Find(name)
 	switch {

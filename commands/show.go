@@ -78,7 +78,7 @@ func openShown(root, ref string) (v verifiable, err error) {
 	return v, nil
 }
 
-// showJoined prints the cells of a run of which only algorithms of joined tables are there.
+// showJoined prints the cells of a run of which only rows of joined tables are there.
 func (c *showCall) showJoined(a *app, folder *results.Folder) error {
 	rows, err := folder.Rows(c.Table.OptionNames()...)
 	if err != nil {

@@ -95,7 +95,7 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+study.Usual.String()+", or longer "+
 		"if that is too short for a scheme)")
 	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default as long after the heal as the "+
-		"row of the scheme asks for)")
+		"scheme asks for)")
 	noZero(f, "for", "would cut nothing: leave it out for "+study.Usual.String())
 	noZero(f, "duration", "would make no run: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
@@ -190,8 +190,8 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// printSplitBrain prints the table and the algorithms that differ, are inconclusive or untested, and sets the
-// exit status.
+// printSplitBrain prints the table and the rows that differ, are inconclusive or untested, and sets the exit
+// status.
 func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, failed string) {
 	var cuts []string
 	for _, cut := range c.Cuts {
@@ -224,7 +224,7 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 			missed: nothing})
 }
 
-// list prints the algorithms for which the function says returns a text, and returns how many these are.
+// list prints the rows for which the function says returns a text, and returns how many these are.
 func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBrainRow,
 	says func(*results.SplitBrainRow) string) (count int) {
 	for i := range rows {
@@ -277,8 +277,8 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 	return count
 }
 
-// writeSplitBrain prints a line for each scheme and partition, and then why the algorithm expects that
-// outcome.
+// writeSplitBrain prints a line for each scheme and partition, and then why that outcome is expected of the
+// scheme.
 func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	t := terminal.Table{
 		Head: []string{"SCHEME", "CUT", "LEADER IN", "EXPECTED", "SIDES", "LED, BY SIDE", "TWO LED",

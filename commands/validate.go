@@ -138,13 +138,13 @@ func (c *validateCall) run(ctx context.Context, a *app) error {
 // unpublished is the error for algorithms without published figures.
 func unpublished(algos []*spec) error {
 	if len(algos) == 1 {
-		return fmt.Errorf("the row of %s lists no published figures", algos[0].Name)
+		return fmt.Errorf("%s lists no published figures", algos[0].Name)
 	}
 	var names []string
 	for _, algo := range algos {
 		names = append(names, algo.Name)
 	}
-	return fmt.Errorf("the rows of %s list no published figures", english.List(names))
+	return fmt.Errorf("%s list no published figures", english.List(names))
 }
 
 // writeCSV writes figures to the file at path, or to standard output if path is -.

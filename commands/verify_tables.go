@@ -213,7 +213,7 @@ func (t *tablesAudit) cells(m results.Making) {
 	}
 }
 
-// compareRuns compares the algorithms of runs with the planned runs, by their names.
+// compareRuns compares the rows of runs with the planned runs, by their names.
 func (t *tablesAudit) compareRuns(planned map[string]study.Planned, rows map[string]*results.Row) {
 	for _, name := range slices.Sorted(maps.Keys(planned)) {
 		if rows[name] == nil {

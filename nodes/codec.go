@@ -45,18 +45,19 @@ func (c *Codec) add(k MessageKind, name string) {
 	c.kinds = append(c.kinds, kindPlan{k, name, t, typeWord(k.Zero), shapeOf(t)})
 }
 
-// stackCodec returns the codec of all instances. Instances of one row share the numbers of their kinds. If
-// several rows have a kind of the same name, the name of the row comes first, as in raymond.request.
+// stackCodec returns the codec of all instances. Instances of one algorithm share the numbers of their kinds.
+// If several algorithms have a kind of the same name, the name of the algorithm comes first, as in
+// raymond.request.
 func stackCodec(instances []Instance) (*Codec, error) {
-	rows := map[string]*Spec{} // by name of a kind: the row that used it last
+	last := map[string]*Spec{} // by name of a kind: the algorithm that used it last
 	shared := map[string]bool{}
 	for _, in := range instances {
 		for _, k := range in.Spec.messages(in.Config) {
 			name := k.name()
-			if first, there := rows[name]; there && first != in.Spec {
+			if first, there := last[name]; there && first != in.Spec {
 				shared[name] = true
 			}
-			rows[name] = in.Spec
+			last[name] = in.Spec
 		}
 	}
 	c := &Codec{}

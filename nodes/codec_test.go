@@ -25,7 +25,7 @@ type tyPart struct {
 	Sub  []uint32
 }
 
-// codecs returns the codecs of all rows, and one with every type.
+// codecs returns the codecs of all algorithms, and one with every type.
 func codecs() map[string]*nodes.Codec {
 	all := map[string]*nodes.Codec{"all types": nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})}
 	for _, algo := range mutex.Table {
@@ -76,7 +76,7 @@ func fillValue(rng *rand.Rand, v reflect.Value) {
 	}
 }
 
-// Every message of every row is the same after it is encoded and decoded.
+// Every message of every algorithm is the same after it is encoded and decoded.
 func TestRoundTrip(t *testing.T) {
 	for name, codec := range codecs() {
 		rng := rand.New(rand.NewPCG(1, 1))

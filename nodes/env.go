@@ -85,7 +85,7 @@ func (e *Env) freeze(m Message) (uint8, Message) {
 	codec := e.node.stack.codec
 	kind := codec.KindOf(m)
 	if kind < 0 {
-		panic(fmt.Sprintf("node %d: %T sends a %T, which its row does not list among its messages",
+		panic(fmt.Sprintf("node %d: %T sends a %T, which its algorithm does not list in Messages",
 			e.node.id, e.instance.machine, m))
 	}
 	return uint8(kind), codec.Freeze(kind, m)
@@ -103,7 +103,7 @@ func (e *Env) Choose(n int) int {
 func (e *Env) SetTimer(t Timer, min, max time.Duration) {
 	in := &e.node.stack.Instances()[e.index]
 	if len(in.Spec.Timers) > 0 && in.Spec.TimerName(in.Config, e.node.id, t.Kind) == nil {
-		panic(fmt.Sprintf("%T sets a timer of kind %d, which the row %s does not list in Timers",
+		panic(fmt.Sprintf("%T sets a timer of kind %d, which the algorithm %s does not list in Timers",
 			e.instance.machine, t.Kind, in.Spec.Name))
 	}
 	gen := e.instance.arm(t)

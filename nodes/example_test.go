@@ -58,7 +58,7 @@ func (p *pair) handOver(env *nodes.Env) {
 	}
 }
 
-var pairRow = nodes.Spec{
+var pairSpec = nodes.Spec{
 	Name:     "pair",
 	New:      func(nodes.Config) nodes.Machine { return &pair{} },
 	Messages: []nodes.MessageKind{{Zero: pairAsk{}}, {Zero: pairToken{}, Token: true}},
@@ -68,7 +68,7 @@ var pairRow = nodes.Spec{
 
 // pairStack returns the stack of two nodes that run a pair.
 func pairStack() *nodes.Stack {
-	stack, err := nodes.Assemble(nodes.Instance{Spec: &pairRow, Config: nodes.Config{N: 2}})
+	stack, err := nodes.Assemble(nodes.Instance{Spec: &pairSpec, Config: nodes.Config{N: 2}})
 	if err != nil {
 		panic(err)
 	}

@@ -230,8 +230,8 @@ func TestBrokenContractsPanic(t *testing.T) {
 		"a grant at the release":    {grant, []InputKind{Request, Release}, "client is idle"},
 		"a second request":          {nil, []InputKind{Request, Request}, "while the client is waiting"},
 		"a release of nothing":      {nil, []InputKind{Release}, "while the client is idle"},
-		"a message not in the row":  {unlisted, []InputKind{Start}, "does not list"},
-		"a timer not in the row":    {timer, []InputKind{Start}, "sets a timer of kind 7, which the row"},
+		"a message not listed":      {unlisted, []InputKind{Start}, "does not list"},
+		"a timer not listed":        {timer, []InputKind{Start}, "sets a timer of kind 7, which the algorithm"},
 		"an input that there isn't": {nil, []InputKind{99}, "no input is numbered 99"},
 		"messages without end":      {echo, []InputKind{Start}, "causes in its own node never end"},
 	} {

@@ -188,7 +188,7 @@ func (s *Spec) Validate(c Config) error {
 	case s.checkUnits(c) != nil:
 		return s.checkUnits(c)
 	case c.Fenced && !s.Fenced:
-		return &FenceError{Row: s.Name}
+		return &FenceError{Algorithm: s.Name}
 	case c.Elect != "" && !s.Follows:
 		return fmt.Errorf("elect: %s follows no leader: leave it out, or take an algorithm that does (see list)",
 			s.Name)
@@ -208,7 +208,7 @@ func (s *Spec) Validate(c Config) error {
 
 // unknownOption is the error for an option that the algorithm does not have.
 func (s *Spec) unknownOption(name string) error {
-	e := &OptionError{Word: name, row: s}
+	e := &OptionError{Word: name, of: s}
 	for _, o := range s.Options {
 		e.Known = append(e.Known, o.Name)
 	}
@@ -233,7 +233,7 @@ func (s *Spec) Lacks(others ...string) error {
 	if fields = append(fields, others...); len(fields) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the row %q lacks %s: docs/extending.md says what belongs there", s.Name,
+	return fmt.Errorf("the algorithm %q lacks %s: docs/extending.md says what belongs there", s.Name,
 		strings.Join(fields, ", "))
 }
 
@@ -449,12 +449,12 @@ type OptionError struct {
 	Known []string // the words that would be accepted
 	Near  string   // the known word most like Word; empty: not looked up, or no known word is like it
 
-	row    *Spec  // the algorithm that lacks the option; nil: the error is about a value
+	of     *Spec  // the algorithm that lacks the option; nil: the error is about a value
 	option string // the option whose value is wrong
 }
 
 func (e *OptionError) Error() string {
-	if e.row == nil {
+	if e.of == nil {
 		text := fmt.Sprintf("%s: %q is not one of %s", e.option, e.Word, strings.Join(e.Known, ", "))
 		if e.Near != "" {
 			text += fmt.Sprintf(": did you mean %s?", e.Near)
@@ -462,14 +462,14 @@ func (e *OptionError) Error() string {
 		return text
 	}
 	var forms []string
-	for _, o := range e.row.Options {
+	for _, o := range e.of.Options {
 		forms = append(forms, o.Form())
 	}
 	has := cmp.Or(strings.Join(forms, ", "), "none")
 	if e.Near != "" {
-		return fmt.Sprintf("%s has no option %s: did you mean %s? It has %s", e.row.Name, e.Word, e.Near, has)
+		return fmt.Sprintf("%s has no option %s: did you mean %s? It has %s", e.of.Name, e.Word, e.Near, has)
 	}
-	return fmt.Sprintf("%s has no option %s: it has %s", e.row.Name, e.Word, has)
+	return fmt.Sprintf("%s has no option %s: it has %s", e.of.Name, e.Word, has)
 }
 
 // A TimerName is the name of a kind of timer, in schedules and for people.

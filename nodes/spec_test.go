@@ -32,7 +32,7 @@ func TestSpecMachines(t *testing.T) {
 }
 
 func TestTimersHaveNames(t *testing.T) {
-	row := Spec{Timers: []TimerName{{Kind: 0, Name: "expiry", Server: true}, {Kind: 0, Name: "step"},
+	spec := Spec{Timers: []TimerName{{Kind: 0, Name: "expiry", Server: true}, {Kind: 0, Name: "step"},
 		{Kind: 1, Name: "silence", PerPeer: true}}}
 	for _, test := range []struct {
 		id    ID
@@ -40,7 +40,7 @@ func TestTimersHaveNames(t *testing.T) {
 		want  string
 	}{{0, Timer{}, "step"}, {3, Timer{}, "expiry"}, {0, Timer{1, 2}, "silence for 2"},
 		{3, Timer{1, 2}, "silence for 2"}, {0, Timer{2, 1}, "2 for 1"}} {
-		if got := row.SayTimer(Config{N: 3}, test.id, test.timer); got != test.want {
+		if got := spec.SayTimer(Config{N: 3}, test.id, test.timer); got != test.want {
 			t.Errorf("%v of node %d is %q, not %q", test.timer, test.id, got, test.want)
 		}
 	}

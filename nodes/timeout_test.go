@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// slowRow has a timeout that must cover two messages, and another that must be at least twice as long.
+// slowAlgorithm has a timeout that must cover two messages, and another that must be at least twice as long.
 func slowAlgorithm() *Spec {
 	short := Option{Name: "short", Default: "100ms",
 		Check: func(_ Config, value string) error { return from(value, time.Millisecond, time.Minute) },
@@ -32,7 +32,7 @@ func from(value string, least, most time.Duration) error {
 // A timeout without a given value is as long as the delays of the run demand. A given timeout is too short
 // unless it is longer than the delays that it has to cover.
 func TestTimeoutsFollowDelays(t *testing.T) {
-	row := slowAlgorithm()
+	spec := slowAlgorithm()
 	for _, test := range []struct {
 		n           int
 		message     time.Duration
@@ -52,7 +52,7 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 	} {
 		c := Config{N: test.n}.With("short", test.short).With("long", test.long)
 		d := Delays{Message: test.message}
-		in := Instance{row, row.Fitted(c, d)}
+		in := Instance{spec, spec.Fitted(c, d)}
 		got := [2]string{in.Config.Options["short"], in.Config.Options["long"]}
 		hurried := ""
 		for _, s := range in.Short(d) {
@@ -62,7 +62,7 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 			t.Errorf("%+v: %v, short of %q", test, got, hurried)
 		}
 	}
-	in := Instance{row, Config{N: 3}.With("short", "100ms").With("long", "200ms")}
+	in := Instance{spec, Config{N: 3}.With("short", "100ms").With("long", "200ms")}
 	if got := in.Lengthened(Delays{Message: time.Second}).String(); got != "slow:long=5s,short=2.5s" {
 		t.Error(got)
 	}
@@ -70,10 +70,10 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 
 // A timeout also covers how long messages wait for applications. Messages of failure detectors do not wait.
 func TestTimeoutsCoverWhatWaits(t *testing.T) {
-	row, d := slowAlgorithm(), Delays{Message: 2 * time.Second, Waits: 2*time.Second - time.Millisecond}
+	spec, d := slowAlgorithm(), Delays{Message: 2 * time.Second, Waits: 2*time.Second - time.Millisecond}
 	for kind, want := range map[Kind]string{MutualExclusion: "5s", Detection: "100ms"} {
-		row.Kind = kind
-		in := Instance{row, row.Fitted(Config{N: 3}, d)}
+		spec.Kind = kind
+		in := Instance{spec, spec.Fitted(Config{N: 3}, d)}
 		if got := in.Config.Options["short"]; got != want || len(in.Short(d)) > 0 {
 			t.Errorf("%v: %s, which is short: %v", kind, got, in.Short(d))
 		}

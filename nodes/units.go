@@ -39,7 +39,7 @@ func (s *Spec) checkUnits(c Config) error {
 	case c.Units < 0:
 		return fmt.Errorf("%d units: the resource has at least one", c.Units)
 	case !s.Units.Serves(c.Units):
-		return &UnitsError{Units: c.Units, row: s}
+		return &UnitsError{Units: c.Units, of: s}
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (s *Spec) checkUnits(c Config) error {
 func (s *Spec) CheckTake(c Config, take int) error {
 	switch capacity := c.Capacity(); {
 	case take > max(1, s.Units.Take):
-		return &UnitsError{Take: take, row: s}
+		return &UnitsError{Take: take, of: s}
 	case take > capacity:
 		return fmt.Errorf("take %d: the resource has %s: take fewer, or give it %d", take,
 			english.Count(capacity, "unit", "units"), take)
@@ -63,20 +63,20 @@ type UnitsError struct {
 	Take   int      // units of one request; 0: the error is about Units
 	Others []string // algorithms that do serve them; nil: not looked up
 
-	row *Spec
+	of *Spec
 }
 
 func (e *UnitsError) Error() string {
 	says, right := "", ""
-	if most := max(1, e.row.Units.Most); e.Take == 0 {
-		says = fmt.Sprintf("%d units: %s serves a resource of %s", e.Units, e.row.Name, unitsUpTo(most))
+	if most := max(1, e.of.Units.Most); e.Take == 0 {
+		says = fmt.Sprintf("%d units: %s serves a resource of %s", e.Units, e.of.Name, unitsUpTo(most))
 		right = "leave the number out"
 		if most > 1 {
 			right = fmt.Sprintf("write %d or fewer", most)
 		}
 	} else {
-		says = fmt.Sprintf("take %d: %s gives each request %s", e.Take, e.row.Name,
-			unitsUpTo(max(1, e.row.Units.Take)))
+		says = fmt.Sprintf("take %d: %s gives each request %s", e.Take, e.of.Name,
+			unitsUpTo(max(1, e.of.Units.Take)))
 		right = "leave it out"
 	}
 	return fmt.Sprintf("%s: %s, or take an algorithm that gives more: %s", says, right,
@@ -85,9 +85,9 @@ func (e *UnitsError) Error() string {
 
 // A FenceError says that the resource demands fence numbers, but an algorithm hands out none.
 type FenceError struct {
-	Row    string
-	Others []string // algorithms that hand them out; nil: not looked up
-	Option string   // the option by which Algorithm hands them out; empty: there is no such option
+	Algorithm string
+	Others    []string // algorithms that hand them out; nil: not looked up
+	Option    string   // the option by which Algorithm hands them out; empty: there is no such option
 }
 
 func (e *FenceError) Error() string {
@@ -96,7 +96,7 @@ func (e *FenceError) Error() string {
 		instead = "have it do so by " + e.Option
 	}
 	return fmt.Sprintf("fenced: %s hands out no fence numbers, so the resource could refuse nothing: leave it "+
-		"out, or %s", e.Row, instead)
+		"out, or %s", e.Algorithm, instead)
 }
 
 // unitsUpTo prints a limit of units.

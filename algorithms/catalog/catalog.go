@@ -26,20 +26,20 @@ type Table struct{ own []*algorithm.Algorithm }
 // error if a given algorithm lacks a field or has the name of another algorithm.
 func With(own ...*algorithm.Algorithm) (Table, error) {
 	t := Table{}
-	for _, r := range own {
-		if r == nil {
-			return Table{}, errors.New("a row is nil: write &turnstile.Row{...}")
+	for _, algo := range own {
+		if algo == nil {
+			return Table{}, errors.New("an algorithm is nil: write &turnstile.Algorithm{...}")
 		}
-		if err := r.CheckOwn(); err != nil {
+		if err := algo.CheckOwn(); err != nil {
 			return Table{}, err
 		}
-		for _, name := range append([]string{r.Name}, r.Aliases...) {
+		for _, name := range append([]string{algo.Name}, algo.Aliases...) {
 			if other, err := algorithm.Find("algorithm", t.all(), name); err == nil {
-				return Table{}, fmt.Errorf("the row %s has the name %q, which the row %s has too: take another",
-					r.Name, name, other.Name)
+				return Table{}, fmt.Errorf("the algorithm %s has the name %q, which %s has too: take another",
+					algo.Name, name, other.Name)
 			}
 		}
-		t.own = append(t.own, r)
+		t.own = append(t.own, algo)
 	}
 	return t, nil
 }
@@ -61,15 +61,15 @@ func (t Table) Detectors() []*algorithm.Algorithm {
 }
 
 // Own reports whether an algorithm is one of the program's own, not of this project.
-func (t Table) Own(r *algorithm.Algorithm) bool { return slices.Contains(t.own, r) }
+func (t Table) Own(algo *algorithm.Algorithm) bool { return slices.Contains(t.own, algo) }
 
 // Check returns an error that names the fields that an algorithm lacks. An algorithm of this project needs
 // more fields than one of the program's own.
-func (t Table) Check(r *algorithm.Algorithm) error {
-	if t.Own(r) {
-		return r.CheckOwn()
+func (t Table) Check(algo *algorithm.Algorithm) error {
+	if t.Own(algo) {
+		return algo.CheckOwn()
 	}
-	return r.Check()
+	return algo.Check()
 }
 
 // all returns the algorithms of every kind.
@@ -77,9 +77,9 @@ func (t Table) all() []*algorithm.Algorithm { return append(t.Algorithms(), t.De
 
 // of returns the program's own algorithms of a kind.
 func (t Table) of(kind nodes.Kind) (algos []*algorithm.Algorithm) {
-	for _, r := range t.own {
-		if r.Kind == kind {
-			algos = append(algos, r)
+	for _, algo := range t.own {
+		if algo.Kind == kind {
+			algos = append(algos, algo)
 		}
 	}
 	return algos
@@ -127,8 +127,8 @@ func Story(path string) (story fs.File, found bool) {
 	return nil, false
 }
 
-// Of returns the algorithm of a run: of the algorithm with the given name, or of the foreign program or the
-// service that the configuration names.
+// Of returns the algorithm of a run: the one with the given name, or that of the foreign program or the
+// service which the configuration names.
 func (t Table) Of(name string, c nodes.Config) (*algorithm.Algorithm, error) {
 	if foreign.Is(c) {
 		return foreign.Algorithm(c)
@@ -148,14 +148,14 @@ func (t Table) Elector(c nodes.Config, d nodes.Delays) (algorithm.Instance, erro
 
 // A Part is an instance of a stack as data, as sent to a node process.
 type Part struct {
-	Row    string       `json:"row"` // the name of the row
-	Config nodes.Config `json:"config"`
+	Algorithm string       `json:"algorithm"` // its name
+	Config    nodes.Config `json:"config"`
 }
 
 // PartsOf returns the instances of a stack as data.
 func PartsOf(s *algorithm.Stack) (all []Part) {
 	for _, in := range s.Instances() {
-		all = append(all, Part{Row: in.Name, Config: in.Config})
+		all = append(all, Part{Algorithm: in.Name, Config: in.Config})
 	}
 	return all
 }
@@ -176,10 +176,10 @@ func (t Table) Assemble(parts []Part) (*algorithm.Stack, error) {
 	return algorithm.Assemble(all[0], all[1:]...)
 }
 
-// rowOf returns the algorithm of an instance.
+// algorithmOf returns the algorithm of an instance.
 func (t Table) algorithmOf(p Part) (*algorithm.Algorithm, error) {
 	if foreign.Is(p.Config) {
 		return foreign.Algorithm(p.Config)
 	}
-	return algorithm.Find("algorithm", t.all(), p.Row)
+	return algorithm.Find("algorithm", t.all(), p.Algorithm)
 }

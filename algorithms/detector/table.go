@@ -8,7 +8,7 @@ package detector
 
 import "turnstile/nodes/algorithm"
 
-// Table lists the detectors. Its algorithms are not to be changed.
+// Table lists the detectors. They are not to be changed.
 var Table = []*algorithm.Algorithm{
 	&heartbeatAlgorithm,
 	&probeAlgorithm,

@@ -79,7 +79,7 @@ func kill(id nodes.ID, at, last time.Duration) chaos.Fault {
 		Schedule: chaos.Schedule{At: at, For: last}}
 }
 
-// Each detector tells of a crash within the time of its algorithm.
+// Each detector tells of a crash within the time that it promises.
 func TestCrashesAreToldInTime(t *testing.T) {
 	for _, text := range []string{"heartbeat", "probe", "phi", "swim", "swim:order=random", "swim:in-step=yes",
 		"swim:k=0", "swim:suspicion=0", "perfect"} {
@@ -98,7 +98,7 @@ func TestCrashesAreToldInTime(t *testing.T) {
 	}
 }
 
-// A detector that does not tell of a crash, or tells later than in its algorithm, is found out.
+// A detector that does not tell of a crash, or tells later than it promises, is found out.
 func TestLateDetectorsAreFound(t *testing.T) {
 	for _, lax := range []*algorithm.Algorithm{
 		algotest.Rebuilt(&swimAlgorithm, func(s swim) nodes.Machine { return &swimMute{s} }),

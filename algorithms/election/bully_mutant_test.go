@@ -182,8 +182,8 @@ func lateAnnouncement(t *testing.T, algo *algorithm.Algorithm) string {
 	return ""
 }
 
-// lapses: a leader in a minority steps down within the lapse of its algorithm. So does a leader that the
-// majority does not hear, and a leader that does not hear the majority.
+// lapses: a leader in a minority steps down within the lapse that its algorithm promises. So does a leader
+// that the majority does not hear, and a leader that does not hear the majority.
 func lapses(t *testing.T, algo *algorithm.Algorithm) string {
 	for _, cut := range []string{"0-2/3-4", "0-2>3-4", "3-4>0-2"} {
 		o := scenario{algorithm: algo, config: nodes.Config{N: 5},

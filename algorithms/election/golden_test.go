@@ -15,7 +15,7 @@ type form struct {
 	algotest.Form
 }
 
-// formOf returns the form of an algorithm that goes by a title; the empty one is the algorithm's.
+// formOf returns the form of an algorithm with a title; an empty title means the algorithm itself.
 func formOf(of *algorithm.Algorithm, title string) (algotest.Form, error) {
 	if title == "" {
 		return algotest.Form{Algorithm: of, Sound: of.Flaw == nil}, nil

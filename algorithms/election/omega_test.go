@@ -272,7 +272,7 @@ func TestOmegaMutants(t *testing.T) {
 				t.Error("it survives")
 			}
 			if m.fails(t, &sound) {
-				t.Error("the row itself is found to be wrong")
+				t.Error("the algorithm itself is found to be wrong")
 			}
 		})
 	}

@@ -7,4 +7,4 @@ import (
 )
 
 // The race detector sees each algorithm explored twice at the same time, and several simulated beside others.
-func TestMain(m *testing.M) { soak.Main(m, "^Test(RowsAreExploredWithFaults|BulliesAfterDisasters)$") }
+func TestMain(m *testing.M) { soak.Main(m, "(AreExploredWithFaults|^TestBulliesAfterDisasters)$") }

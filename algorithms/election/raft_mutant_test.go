@@ -173,11 +173,11 @@ func TestRaftMutants(t *testing.T) {
 	}
 	for _, fails := range []func(testing.TB, *algorithm.Algorithm) bool{splits, lingers, deposes, neverElects} {
 		if fails(t, &raftAlgorithm) { // storms have a test of their own
-			t.Error("the row itself is found to be wrong")
+			t.Error("the algorithm itself is found to be wrong")
 		}
 	}
 	if soak.Pick(false, true, true) && votersCrash(t, &raftAlgorithm) {
-		t.Error("the row itself is found to be wrong if voters crash")
+		t.Error("the algorithm itself is found to be wrong if voters crash")
 	}
 }
 

@@ -48,7 +48,7 @@ var ringListAlgorithm = algorithm.Algorithm{
 	Published: ringListClaims,
 	Faults: splitting("one leader per fragment: each side skips the other, and closes to a ring of its own",
 		under(recovers|breaks, "a node that seems dead after a cut of 300 ms is skipped, and learns late that "+
-			"it leads no more; the row allows no overlap (X)", "flapping-links"),
+			"it leads no more; it promises no overlap (X)", "flapping-links"),
 		under(recovers|breaks, "it is skipped as dead, and believes that it leads when it goes on (X), unless "+
 			"messages that came meanwhile tell it at once (L)", "stopped-leader")),
 }

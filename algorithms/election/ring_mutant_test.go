@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes/algorithm"
 )
 
-// A ringMutant is an algorithm of ringRows with one rule changed.
+// A ringMutant is one of the ringAlgorithms with one rule changed.
 type ringMutant struct {
 	rule      string
 	algorithm *algorithm.Algorithm

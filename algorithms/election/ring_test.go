@@ -13,7 +13,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// ringRows are the sound electors of rings that take no failure detector.
+// ringAlgorithms are the sound electors of rings that take no failure detector.
 var ringAlgorithms = []*algorithm.Algorithm{&leLannAlgorithm, &changRobertsAlgorithm,
 	&hirschbergSinclairAlgorithm, &franklinAlgorithm,
 	&dolevKlaweRodehAlgorithm, &itaiRodehAlgorithm, &itaiRodehAsyncAlgorithm}

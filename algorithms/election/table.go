@@ -1,13 +1,13 @@
 // Package election holds the algorithms of leader election: a file for each, with its Algorithm on top, and
 // the table of them all.
 //
-// A node that begins an election, or learns that its leader is gone, calls Elect(None). A node becomes
-// leader only by calling Elect(Self). To add an algorithm, write its file and list its algorithm here.
+// A node that begins an election, or learns that its leader is gone, calls Elect(None). A node becomes leader
+// only by calling Elect(Self). To add an algorithm, write its file and list it here.
 package election
 
 import "turnstile/nodes/algorithm"
 
-// Table lists the algorithms. Its algorithms are not to be changed.
+// Table lists the algorithms. They are not to be changed.
 var Table = []*algorithm.Algorithm{
 	&bullyAlgorithm,
 	&bullyFourPhaseAlgorithm,

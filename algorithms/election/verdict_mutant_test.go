@@ -166,7 +166,7 @@ func TestMutantsAreFoundByTheVerdict(t *testing.T) {
 				t.Errorf("%d messages are more than are published anyway", sent)
 			}
 			if f, _ := finding(m.algorithm); f.Outcome != check.Valid || f.NotJudged {
-				t.Errorf("the row itself: %v: %s", f.Outcome, f.Says)
+				t.Errorf("the algorithm itself: %v: %s", f.Outcome, f.Says)
 			}
 		})
 	}

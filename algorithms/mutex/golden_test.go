@@ -26,8 +26,8 @@ func form(of *algorithm.Algorithm, title string) (algotest.Form, error) {
 	if m := mutantOf(of, title); m != nil {
 		return algotest.Form{Algorithm: &m.spec, Title: title, Fails: m.fails, Inside: true}, nil
 	}
-	return algotest.Form{}, fmt.Errorf("there is no row or variant %q, nor a mutant of %s in which it is so",
-		title, of.Name)
+	return algotest.Form{}, fmt.Errorf("there is no algorithm or variant %q, nor a mutant of %s in which it "+
+		"is so", title, of.Name)
 }
 
 // mutantOf returns the mutant of an algorithm, or of its variants, in which a rule is changed; nil: no such

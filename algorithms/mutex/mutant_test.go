@@ -20,7 +20,7 @@ import (
 // pass is decoration.
 type mutant struct {
 	rule  string               // what was changed
-	sound *algorithm.Algorithm // the algorithm without the change, an algorithm or a variant
+	sound *algorithm.Algorithm // what is changed: an algorithm or a variant
 	spec  algorithm.Algorithm
 	fails string // the check that catches it, or several: exclusion, progress, capacity, identities, panic
 
@@ -89,8 +89,8 @@ var tired = nodes.Timer{Kind: 1}
 
 const tiredAfter = 5 * time.Millisecond
 
-// algorithm returns the name of the algorithm, or of a variant, of which m is a mutant.
-func (m mutant) row() (name string) {
+// algorithm returns the name of the algorithm in Table that m changes, or a variant of which it changes.
+func (m mutant) algorithm() (name string) {
 	for _, algo := range Table {
 		if strings.HasPrefix(m.sound.Name, algo.Name) && len(algo.Name) > len(name) {
 			name = algo.Name
@@ -105,7 +105,7 @@ func TestMutantsOfAlgorithms(t *testing.T) {
 	var all []*hunted
 	t.Cleanup(func() { writeTable(os.Stdout, all) })
 	for _, m := range mutants() {
-		t.Run(m.row()+"/"+m.rule, func(t *testing.T) {
+		t.Run(m.algorithm()+"/"+m.rule, func(t *testing.T) {
 			h := &hunted{}
 			all = append(all, h)
 			t.Parallel()
@@ -136,7 +136,7 @@ func TestSurvivorsAreNoticed(t *testing.T) {
 func TestAlgorithmsPassWhereTheirMutantsFail(t *testing.T) {
 	tried := map[string]bool{}
 	for _, m := range mutants() {
-		name := fmt.Sprintf("%s/%s, %+v, %v, %s", m.row(), m.sound.Name, m.config, m.hold, m.met())
+		name := fmt.Sprintf("%s/%s, %+v, %v, %s", m.algorithm(), m.sound.Name, m.config, m.hold, m.met())
 		if tried[name] {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 const (
 	deferInside  = "inside" // while it is inside
 	deferNever   = "never"
-	deferWaiting = "waiting" // while it is inside or waits; the row naive-broadcast-deferring has this value
+	deferWaiting = "waiting" // while it is inside or waits: naive-broadcast-deferring
 )
 
 var deferOption = nodes.Option{

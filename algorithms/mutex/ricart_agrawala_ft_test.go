@@ -40,8 +40,8 @@ func ricartRetryingMutants() []mutant {
 	}
 }
 
-// ricartLosingRow is the algorithm without the assumption that no message is lost, so that losses do not
-// count as outside its model.
+// ricartLosingAlgorithm is the algorithm without the assumption that no message is lost, so that losses do
+// not count as outside its model.
 var ricartLosingAlgorithm = func() algorithm.Algorithm {
 	algo := ricartRetryingAlgorithm
 	algo.Safe &^= nodes.NoLoss

@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/algorithm"
 )
 
-// The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. Each has an algorithm,
-// which is known to be broken, and is here to show that the checks detect it.
+// The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. There is an algorithm with
+// each of them: it is known to be broken, and shows that the checks detect the mistake.
 //
 // Its clock can fall: the notes "set highestClock to max(localClock, c)", where localClock is the stamp of
 // the node's own last request. So a late request makes the node forget a later one, which it has permitted,

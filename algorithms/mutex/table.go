@@ -1,17 +1,16 @@
 // Package mutex holds the algorithms of mutual exclusion: a file for each, with its Algorithm on top, and the
 // table of them all.
 //
-// An algorithm states what is published about its algorithm: the paper, the assumptions of its safety and its
-// progress, and its cost. The tests check that. To add an algorithm, write its file and list its algorithm
-// here.
+// Each Algorithm states what is published: the paper, the assumptions of its safety and its progress, and its
+// cost. The tests check that. To add an algorithm, write its file and list it here.
 //
-// If an algorithm uses no timeouts, a lost message, a crash, a partition or a pause may stop the algorithm,
-// but does not break its safety; copies, reordering and amnesia may, if Safe says so.
+// If an algorithm uses no timeouts, a lost message, a crash, a partition or a pause may stop it, but does not
+// break its safety; copies, reordering and amnesia may, if Safe says so.
 package mutex
 
 import "turnstile/nodes/algorithm"
 
-// Table lists the algorithms. Callers must not change its algorithms.
+// Table lists the algorithms. They are not to be changed.
 var Table = []*algorithm.Algorithm{
 	&centralAlgorithm,
 	&centralInsideAlgorithm,

@@ -37,7 +37,7 @@ func TestOptions(t *testing.T) {
 				t.Errorf("%s: %s does not take its default, %q", spec.Name, o.Name, o.Default)
 			}
 			if known, ok := usage[o.Name]; ok && known != o.Usage {
-				t.Errorf("%s: %s is %q, and %q of another row", spec.Name, o.Name, o.Usage, known)
+				t.Errorf("%s: %s is %q, and %q of another algorithm", spec.Name, o.Name, o.Usage, known)
 			}
 			usage[o.Name] = o.Usage
 		}

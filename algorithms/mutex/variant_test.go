@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes/explore"
 )
 
-// variants are sound forms of algorithms in Table, but no algorithms of Table. If an algorithm lacks the rule
+// variants are sound forms of algorithms in Table. Table does not list them. If an algorithm lacks the rule
 // in question, a mutant is made from a variant, or a schedule is compared with it.
 var variants = []*algorithm.Algorithm{&lamportSavingAlgorithm, &ricartSavingAlgorithm,
 	&suzukiRetryingAlgorithm,

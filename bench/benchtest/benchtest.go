@@ -128,7 +128,7 @@ func runTestNode() error {
 	}
 	var all []algorithm.Instance
 	for _, p := range role.Machines {
-		spec, err := Algorithm(p.Row)
+		spec, err := Algorithm(p.Algorithm)
 		if err != nil {
 			return err
 		}

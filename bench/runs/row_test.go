@@ -92,7 +92,7 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 	return r, paths, values
 }
 
-// Two runs with different options have different algorithms.
+// Two runs with different options have different rows.
 func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
 		"Options.Workload.Campaigns": true, // their number follows from the time between campaigns

@@ -31,7 +31,7 @@ import (
 	"turnstile/option"
 )
 
-// withPlan returns a simulated run of a row under a named plan.
+// withPlan returns a simulated run of an algorithm under a named plan.
 func withPlan(t *testing.T, spec *algorithm.Algorithm, plan string) (bench.Options, error) {
 	t.Helper()
 	o := option.Defaults()
@@ -180,9 +180,9 @@ func TestLeaderThatIsHitLeads(t *testing.T) {
 	}
 }
 
-// A row that follows a leader is safe and serves all clients with any elector: an elected manager grants only
-// after a majority has answered its census. When the leader crashes, the next one takes over, if the scheme
-// survives that; otherwise the run may stall, outside its model.
+// An algorithm that follows a leader is safe and serves all clients with any elector: an elected manager
+// grants only after a majority has answered its census. When the leader crashes, the next one takes over, if
+// the scheme survives that; otherwise the run may stall, outside its model.
 func TestAlgorithmsFollowAnyElector(t *testing.T) {
 	for _, algo := range mutex.Table {
 		if !algo.Follows {
@@ -307,13 +307,13 @@ func TestTolerantAlgorithmsStandAllScenarios(t *testing.T) {
 }
 
 // crowded returns the options of runs of five clients that think and request, four seconds long.
-func crowded(t *testing.T, row string) bench.Options {
+func crowded(t *testing.T, name string) bench.Options {
 	o := option.Defaults()
 	think, err := chance.ParseDistribution("exponential:20ms")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Algorithm, o.Config.N, o.Duration = row, 5, 4*time.Second
+	o.Algorithm, o.Config.N, o.Duration = name, 5, 4*time.Second
 	o.Latency = chance.Constant(time.Millisecond)
 	o.Workload.Load, o.Workload.Think = workload.Closed, think
 	o.Workload.Hold = chance.Constant(5 * time.Millisecond)
@@ -392,7 +392,7 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 			})
 		}
 		if shown == 0 {
-			t.Errorf("no row suits the plan %s", plan.Name)
+			t.Errorf("no algorithm suits the plan %s", plan.Name)
 		}
 	}
 }

@@ -100,11 +100,11 @@ func (g *Calm) add(c cell, mostNodes int) {
 
 // Fewest returns the number of runs that gives each algorithm CalmForEach runs.
 func (g *Calm) Fewest() int {
-	rows := map[*algorithm.Algorithm]bool{}
+	algos := map[*algorithm.Algorithm]bool{}
 	for i := range g.cells {
-		rows[g.cells[i].spec] = true
+		algos[g.cells[i].spec] = true
 	}
-	return CalmForEach * len(rows)
+	return CalmForEach * len(algos)
 }
 
 // Run makes the runs from first to last-1 in an order that is drawn by the seed, and in which algorithms take

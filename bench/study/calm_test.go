@@ -85,9 +85,9 @@ func TestCalmIsSharedOut(t *testing.T) {
 	for _, i := range order {
 		runs[g.cells[i].spec]++
 	}
-	for _, r := range (catalog.Table{}).Algorithms() {
-		if want := CalmForEach; r.Flaw == nil && runs[r] < want {
-			t.Errorf("%s has %d of %d runs, want %d", r.Name, runs[r], len(order), want)
+	for _, algo := range (catalog.Table{}).Algorithms() {
+		if want := CalmForEach; algo.Flaw == nil && runs[algo] < want {
+			t.Errorf("%s has %d of %d runs, want %d", algo.Name, runs[algo], len(order), want)
 		}
 	}
 }

@@ -198,7 +198,7 @@ func TestFlawsShowOften(t *testing.T) {
 // Campaigns catch electors that work only without faults, or with few.
 func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 	for _, m := range []struct {
-		row  string
+		name string
 		deaf algotest.Deaf
 		soon uint64 // a seed whose first plans catch it
 	}{
@@ -212,9 +212,9 @@ func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 		{"raft-election", algotest.Deaf{Message: "heartbeat"}, 9},
 		{"invitation", algotest.Deaf{Saved: true}, 12},
 	} {
-		t.Run(m.row, func(t *testing.T) {
+		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			algo, err := election.Find(m.row)
+			algo, err := election.Find(m.name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +265,8 @@ func TestCampaignsHaveEnoughPlansOfEachAlgorithm(t *testing.T) {
 			each := UsualPlans(count) / count
 			escaped := Tally{Spec: algo, Plans: each, Inside: each}
 			if each < 60 || (escaped.Lacks() != "") != (algo.Flaw != nil) {
-				t.Errorf("%d rows: %d plans of %s, which was not caught: %q", count, each, algo.Name, escaped.Lacks())
+				t.Errorf("%d algorithms: %d plans of %s, which was not caught: %q", count, each, algo.Name,
+					escaped.Lacks())
 			}
 		}
 	}

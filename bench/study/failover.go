@@ -481,8 +481,8 @@ func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	return asked
 }
 
-// TableRows returns the algorithms of failover.csv: the algorithms of the cases, and of earlier cases of the
-// set that had runs.
+// TableRows returns the rows of failover.csv: those of the cases, and of earlier cases of the set that had
+// runs.
 func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
 	before, err := set.Failover()
@@ -512,7 +512,7 @@ func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	return rows, nil
 }
 
-// TableRow returns the algorithm of the case in failover.csv.
+// TableRow returns the row of the case in failover.csv.
 func (c *FailoverCase) TableRow() results.FailoverRow {
 	out := results.FailoverRow{Service: c.Line.Service, Line: c.Line.Text(),
 		Options: strings.Join(c.Line.Words(c.Asked), " "),

@@ -52,8 +52,8 @@ func TestFailoverLines(t *testing.T) {
 	}
 }
 
-// The algorithm of a case has the figures of the runs that count. Runs without a successor are lower bounds,
-// and runs that do not count are grouped by reason.
+// The row of a case has the figures of the runs that count. Runs without a successor are lower bounds, and
+// runs that do not count are grouped by reason.
 func TestFailoverRow(t *testing.T) {
 	of := func(times ...figure.Figure) *FailoverCase {
 		line := &FailoverLine{Service: "redis", With: []string{"fence=on"}, TTL: []string{"px={1}"}}
@@ -216,7 +216,7 @@ func TestFailoverMoments(t *testing.T) {
 	}
 }
 
-// The table keeps the algorithms of lines that a call omits, in the order of the lines.
+// The table keeps the rows of lines that a call omits, in the order of the lines.
 func TestFailoverTableKeepsOthers(t *testing.T) {
 	m := &Failover{}
 	m.Setup.Results, m.Setup.Set = t.TempDir(), "failover"

@@ -36,7 +36,7 @@ type Matrix struct {
 type Cell struct {
 	Spec *algorithm.Algorithm
 	Plan *chaos.Plan
-	May  algorithm.FaultCell // outcomes that the algorithm expects
+	May  algorithm.FaultCell // outcomes that are expected of the algorithm
 	Runs []*Result
 
 	spread Spread
@@ -159,7 +159,7 @@ func (m *Matrix) caseOf(c *Cell, number int) *Case {
 }
 
 // confirm makes two more runs of each cell that has a single run of processes, if this run differs from what
-// the algorithm expects. All three runs count.
+// is expected. All three runs count.
 func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 	differ := slices.DeleteFunc(slices.Clone(cells), func(c *Cell) bool {
 		return !m.Real || len(c.Runs) != 1 || !c.Differs()
@@ -174,9 +174,9 @@ func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 	}
 }
 
-// expect expects one of the outcomes in the algorithm. The run must show something, and a sound algorithm
-// must not fail inside its model. If the algorithm states no outcomes, a run may show anything but such a
-// failure.
+// expect expects one of the outcomes that the algorithm lists. The run must show something, and a sound
+// algorithm must not fail inside its model. If the algorithm lists no outcomes, a run may show anything but
+// such a failure.
 func (c *Cell) expect(r *Result) {
 	switch inside := r.violatedInside(); {
 	case inside != nil:
@@ -185,9 +185,9 @@ func (c *Cell) expect(r *Result) {
 	case r.Shown == 0:
 		r.Wrong = "inconclusive: " + r.Says
 	case r.Shown == algorithm.Unhit && c.May.May&algorithm.Unhit == 0:
-		r.Wrong = fmt.Sprintf("not hit: %s, which row %q does not expect", r.Says, c.Spec.Name)
+		r.Wrong = fmt.Sprintf("not hit: %s, which is not expected of %s", r.Says, c.Spec.Name)
 	case c.May.May == 0:
-		r.Wrong = fmt.Sprintf("shows %v, and row %q expects nothing: %s", r.Shown, c.Spec.Name, r.Says)
+		r.Wrong = fmt.Sprintf("shows %v, and nothing is expected of %s: %s", r.Shown, c.Spec.Name, r.Says)
 	case c.May.May&r.Shown == 0:
 		r.Wrong = fmt.Sprintf("shows %v, not %v: %s", r.Shown, c.May.May, r.Says)
 	}
@@ -211,8 +211,8 @@ func (c *Cell) Wrong() *Result {
 	return nil
 }
 
-// Differs reports whether some run shows an outcome that the algorithm does not expect, apart from runs that
-// show nothing or whose faults hit nothing.
+// Differs reports whether some run shows an outcome that is not expected, apart from runs that show nothing
+// or whose faults hit nothing.
 func (c *Cell) Differs() bool {
 	return slices.ContainsFunc(c.Runs, func(r *Result) bool {
 		return r.Wrong != "" && (r.Shown&^algorithm.Unhit != 0 || r.violatedInside() != nil)
@@ -232,7 +232,7 @@ func (c *Cell) Shown() (all algorithm.Outcome) {
 	return all
 }
 
-// Algorithm returns the algorithm of the cell in matrix.csv.
+// Row returns the row of the cell in matrix.csv.
 func (c *Cell) Row(real bool) results.MatrixRow {
 	out := results.MatrixRow{Algorithm: c.Spec.Name, Fault: c.Plan.Name, Kind: "simulate",
 		May: c.May.May.String(), Shown: c.Shown().String(), Differs: c.Differs(), Runs: len(c.Runs),

@@ -48,7 +48,7 @@ func TestViolatedRunsAreKept(t *testing.T) {
 	}
 }
 
-// Under every plan, the outcome of each algorithm is one that its algorithm expects.
+// Under every plan, the outcome of each algorithm is one that is expected of it.
 func TestAlgorithmsUnderAllPlans(t *testing.T) {
 	for _, spec := range soak.Few(catalog.Table{}.Algorithms()) {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func some(spec *algorithm.Algorithm, plans ...string) *Matrix {
 	return &Matrix{Experiment: of(spec), Faults: plans, Runs: 2}
 }
 
-// An algorithm that expects something else than its runs show is found, and so is one without expectations.
+// An algorithm whose runs show something unexpected is found, and so is one of which nothing is expected.
 func TestDifferencesAreSeen(t *testing.T) {
 	spec, err := mutex.Find("central")
 	if err != nil {
@@ -96,7 +96,7 @@ func TestDifferencesAreSeen(t *testing.T) {
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
-	for i, want := range []string{`shows L, and row "central" expects nothing`,
+	for i, want := range []string{`shows L, and nothing is expected of central`,
 		"shows B, not L: no progress"} {
 		c := cells[i]
 		if r := c.Wrong(); r == nil || !strings.Contains(r.Wrong, want) || !c.Differs() {
@@ -133,7 +133,7 @@ func TestWrongRuns(t *testing.T) {
 		"it is violated outside of it": {Result{Shown: algorithm.Breaks, Verdict: outside}, ""},
 		"it recovers":                  {Result{Shown: algorithm.Recovers}, ""},
 		"it is not hit": {Result{Shown: algorithm.Unhit, Says: "the faults hit nothing"},
-			"not hit: the faults hit nothing, which row"},
+			"not hit: the faults hit nothing, which is not"},
 		"it blocks, and is not to": {Result{Shown: algorithm.Blocks, Says: "all wait"}, "B, not L|X: all wait"},
 	} {
 		x.r.Job = &bench.Job{Spec: c.Spec}
@@ -155,7 +155,7 @@ func TestWrongRuns(t *testing.T) {
 	}
 }
 
-// A cell whose faults hit nothing never counts as different. It is as expected only if its algorithm expects
+// A cell whose faults hit nothing never counts as different. It is as expected only if the algorithm lists
 // that.
 func TestCellsThatAreNotHit(t *testing.T) {
 	spec, err := election.Find("le-lann")
@@ -194,7 +194,7 @@ func checkCells(spec *algorithm.Algorithm) error {
 		names[p.Name] = true
 	}
 	if len(lacks) > 0 {
-		return fmt.Errorf("the row %q lacks in Faults: %s: docs/extending.md says what belongs there",
+		return fmt.Errorf("the algorithm %q lacks in Faults: %s: docs/extending.md says what belongs there",
 			spec.Name, strings.Join(lacks, ", "))
 	}
 	said := map[string]bool{}
@@ -213,7 +213,7 @@ func checkCells(spec *algorithm.Algorithm) error {
 			wrong = "has no reason: Why is empty"
 		}
 		if wrong != "" {
-			return fmt.Errorf("the row %q, Faults, %s %s", spec.Name, c.Fault, wrong)
+			return fmt.Errorf("the algorithm %q, Faults, %s %s", spec.Name, c.Fault, wrong)
 		}
 		said[c.Fault] = true
 	}

@@ -28,7 +28,7 @@ import (
 type Reproduced struct {
 	algorithm.Claim
 	Spec      *algorithm.Algorithm
-	known     catalog.Table // rows that may run beside Spec
+	known     catalog.Table // algorithms that may run beside Spec
 	Config    nodes.Config
 	Load      workload.Load
 	Published algorithm.Range
@@ -40,8 +40,8 @@ type Reproduced struct {
 // Judged reports whether the figure has a verdict.
 func (r *Reproduced) Judged() bool { return r.Within != algorithm.Beside }
 
-// Reproduce measures the published figures of the rows. It returns the measured figures, and how many figures
-// the rows list in all. If ctx is done, it returns the error of ctx.
+// Reproduce measures the published figures of the algorithms. It returns the measured figures, and how many
+// figures the algorithms list in all. If ctx is done, it returns the error of ctx.
 func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, listed int, err error) {
 	var all []*Reproduced
 	for _, spec := range e.Algorithms {

@@ -15,8 +15,8 @@ import (
 	"turnstile/nodes/algorithm"
 )
 
-// Small clusters reproduce the published figures of each row. The command `orchestrator validate`, which a
-// script runs, reproduces the figures of all clusters.
+// Small clusters reproduce the published figures of each algorithm. The command `orchestrator validate`,
+// which a script runs, reproduces the figures of all clusters.
 func TestAlgorithmsReproduceWhatIsPublished(t *testing.T) {
 	for _, spec := range mutex.Table {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -54,12 +54,12 @@ func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
 	}
 }
 
-// small returns a row whose claims are about small clusters, or about the smallest possible.
-func small(algo *algorithm.Algorithm) *algorithm.Algorithm {
+// small returns an algorithm whose claims are about small clusters, or about the smallest possible.
+func small(of *algorithm.Algorithm) *algorithm.Algorithm {
 	most := soak.Pick(4, 4, 1000)
-	r := *algo
-	r.Published = nil
-	for _, claim := range algo.Published {
+	algo := *of
+	algo.Published = nil
+	for _, claim := range of.Published {
 		var sizes []int
 		for _, c := range claim.Configs() {
 			if sizes == nil || c.N <= most {
@@ -67,9 +67,9 @@ func small(algo *algorithm.Algorithm) *algorithm.Algorithm {
 			}
 		}
 		claim.Sizes = sizes
-		r.Published = append(r.Published, claim)
+		algo.Published = append(algo.Published, claim)
 	}
-	return &r
+	return &algo
 }
 
 // reproduces requires a figure to agree with the published value, and to disagree with a value that is 7%
@@ -151,7 +151,7 @@ func reproduced(t *testing.T, spec *algorithm.Algorithm, claim algorithm.Claim) 
 	return reproduce(t, &one)[0]
 }
 
-// reproduce makes the runs of all claims of a row.
+// reproduce makes the runs of all claims of an algorithm.
 func reproduce(t *testing.T, spec *algorithm.Algorithm) []*Reproduced {
 	t.Helper()
 	e := of(spec)

@@ -85,7 +85,7 @@ func TestServiceCase(t *testing.T) {
 	}
 }
 
-// The algorithm of a case has the figures of all its runs, and the reason of the run that is not as expected.
+// The row of a case has the figures of all its runs, and the reason of the run that is not as expected.
 func TestServiceCaseRow(t *testing.T) {
 	run := func(fenced algorithm.Outcome, accepted, silence float64) *ServiceRun {
 		r := &ServiceRun{Strict: algorithm.Breaks, Fenced: fenced, HasFences: true,

@@ -359,7 +359,7 @@ func (c *ServiceCase) Silence() (least, most figure.Figure) {
 	return least, most
 }
 
-// TableRow returns the algorithm of the case in matrix.csv.
+// TableRow returns the row of the case in matrix.csv.
 func (c *ServiceCase) TableRow() results.MatrixRow {
 	out := results.MatrixRow{Line: fmt.Sprint(c.Line.Number), Algorithm: c.Line.Text(),
 		Fault: c.Line.FaultText(),

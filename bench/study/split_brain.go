@@ -44,7 +44,7 @@ const Usual = 2 * time.Second
 
 const (
 	settled = time.Second // time before the cut
-	// Time that processes may need beyond the grace of their algorithm, since they share CPUs.
+	// Time that processes may need beyond the grace of the scheme, since they share CPUs.
 	spare    = 1500 * time.Millisecond
 	shortest = time.Second
 )
@@ -236,7 +236,7 @@ type partition struct {
 	begins time.Duration
 	lasts  time.Duration
 	again  bool          // the cut was lengthened
-	needs  time.Duration // time until the scheme has the leaders that its algorithm expects on each side
+	needs  time.Duration // time until the scheme has the expected leaders on each side
 	left   time.Duration // from the heal to the end of the run
 }
 
@@ -399,7 +399,7 @@ func (x *partition) placed(before effect.Group) bool {
 	return len(before) == 1 && before[0] == x.leader
 }
 
-// judged describes what happened to the leaders in a run, and where that differs from the algorithm.
+// judged describes what happened to the leaders in a run, and where that differs from what is expected.
 func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 	of, l := &t.Row, t.Measures.Leaders
 	out := &results.SplitBrainRow{Algorithm: x.spec.Name, Kind: of.Kind, Nodes: x.n, Cut: x.cut(),
@@ -461,8 +461,8 @@ func (x *partition) misplaced(row *results.SplitBrainRow) bool {
 	return true
 }
 
-// stays judges whether a leader stayed, if its algorithm promises it: once the scheme has had its time, no
-// other node comes to lead, and when the cut is healed the leader reaches a majority.
+// stays judges whether a leader stayed, if the scheme promises it: once the scheme has had its time, no other
+// node comes to lead, and when the cut is healed the leader reaches a majority.
 func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during effect.Group,
 	cut leadership.Span) {
 	steady := leadership.Span{From: cut.From + int64(x.needs), To: cut.To}
@@ -572,8 +572,8 @@ func (x *partition) minority(l *leadership.Fold, cut leadership.Span, row *resul
 // inOneTerm describes a run in which two nodes led in the same term: a violation, whatever the timing.
 const inOneTerm = "two led in one term"
 
-// compared records where a run differs from the algorithm. If the scheme may have had too little time to do
-// as the algorithm expects, the run is inconclusive.
+// compared records where a run differs from what is expected. If the scheme may have had too little time, the
+// run is inconclusive.
 func (x *partition) compared(out *results.SplitBrainRow, before, during, came effect.Group) {
 	inTerm, _ := out.TwoLeadersInTermS.Value()
 	side, ever, one := x.wrongSide(during), "", len(before) == 1
@@ -604,7 +604,7 @@ func (x *partition) compared(out *results.SplitBrainRow, before, during, came ef
 	}
 }
 
-// wrongSide describes a side that had other leaders when the cut was healed than the algorithm expects.
+// wrongSide describes a side that had other leaders when the cut was healed than are expected.
 func (x *partition) wrongSide(during effect.Group) string {
 	for _, side := range x.sides() {
 		led := within(side, during)
@@ -620,7 +620,7 @@ func (x *partition) wrongSide(during effect.Group) string {
 	return ""
 }
 
-// wrongAtAnyTime describes what happened during the cut although the algorithm rules it out for cuts of any
+// wrongAtAnyTime describes what happened during the cut although the scheme rules it out for cuts of any
 // length.
 func (x *partition) wrongAtAnyTime(out *results.SplitBrainRow, before nodes.ID,
 	during, came effect.Group) string {

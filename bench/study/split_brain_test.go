@@ -58,7 +58,7 @@ func slow(t *testing.T) []*algorithm.Algorithm {
 		scheme(t, "invitation")}
 }
 
-// Schemes whose elections take longer with more nodes get a longer cut, and do what their algorithms expect.
+// Schemes whose elections take longer with more nodes get a longer cut, and do what is expected of them.
 func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
 	for n, algos := range map[int][]*algorithm.Algorithm{5: election.Table,
 		32: soak.Pick(slow(t)[:1], slow(t), slow(t))} {
@@ -86,8 +86,8 @@ func cutsOfPlan(t *testing.T, name string) (all []effect.Cut) {
 	return all
 }
 
-// With some links cut, each scheme does what its algorithm expects, at each place of the leader: an algorithm
-// that promises a stable leader has one, and an algorithm without that promise shows at some place why.
+// With some links cut, each scheme does what is expected, at each place of the leader: a scheme that promises
+// a stable leader has one, and a scheme without that promise shows at some place why.
 func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
 	quick := []*algorithm.Algorithm{scheme(t, "raft-election"), scheme(t, "bully-majority"), scheme(t, "omega")}
 	for _, test := range []struct {
@@ -126,7 +126,7 @@ func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
 	}
 }
 
-// An algorithm that promises a stable leader differs if the leader changes.
+// A scheme that promises a stable leader differs if the leader changes.
 func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
 	spec := *scheme(t, "raft-election")
 	leads := *spec.Elector
@@ -199,7 +199,7 @@ func TestShortCutsAreInconclusive(t *testing.T) {
 	}
 }
 
-// An algorithm with wrong expectations differs, even if the cut is short.
+// A scheme of which something wrong is expected differs, even if the cut is short.
 func TestWrongAlgorithmsDiffer(t *testing.T) {
 	for _, test := range []struct {
 		scheme string
@@ -218,7 +218,7 @@ func TestWrongAlgorithmsDiffer(t *testing.T) {
 		spec.Elector = &leads
 		r := rowsOf(t, &SplitBrain{Experiment: of(&spec), N: 5, For: 1600 * time.Millisecond})[0]
 		if !strings.Contains(r.Differs, test.says) {
-			t.Errorf("%s, whose row expects %v, differs: %q", test.scheme, test.does, r.Differs)
+			t.Errorf("%s, of which %v is expected, differs: %q", test.scheme, test.does, r.Differs)
 		}
 	}
 }

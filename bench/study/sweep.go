@@ -32,17 +32,17 @@ type Sweep struct {
 	// Parallel is how many runs of real processes are made at once; 0 means one.
 	Parallel int
 
-	rows map[string]results.Row // algorithms of finished runs, by the name of the run
-	// errors of runs whose tables were changed, by name: they have no algorithm
+	rows map[string]results.Row // rows of finished runs, by the name of the run
+	// errors of runs whose tables were changed, by name: they have no row
 	changed map[string]error
-	folders map[string]*results.Folder // folders of the runs in algorithms and in changed, by name
+	folders map[string]*results.Folder // folders of the runs in rows and in changed, by name
 	left    []sweepRun                 // runs that are still to be made, in this order
 	// Only, if not nil, reports whether a run is to be made, by its name; the others are left out.
 	Only func(name string) bool
 	// vary changes the job of a single run; nil: all runs of a configuration are alike.
 	vary func(r sweepRun, j *bench.Job)
 
-	mu      sync.Mutex // guards algorithms, and the writing of the table of the set
+	mu      sync.Mutex // guards rows, and the writing of the table of the set
 	next    time.Time  // earliest time to write the table again
 	unwrote error      // first error of writing the table
 }
@@ -140,7 +140,7 @@ func nameOf(j *bench.Job, number int) (string, error) {
 	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), number), nil
 }
 
-// readRows reads the algorithms of the finished runs of the set.
+// readRows reads the rows of the finished runs of the set.
 func (s *Sweep) readRows() error {
 	s.rows, s.changed = map[string]results.Row{}, map[string]error{}
 	s.folders = map[string]*results.Folder{}
@@ -192,7 +192,7 @@ func (s *Sweep) Outcomes() map[check.Outcome]int {
 	return all
 }
 
-// keep keeps the algorithm of a finished run.
+// keep keeps the row of a finished run.
 func (s *Sweep) keep(run *runs.SweepRun, rows []results.Row) {
 	for _, row := range rows {
 		row.Trial = run.Trial
@@ -223,7 +223,7 @@ func (s *Sweep) Takes() (sum time.Duration) {
 }
 
 // Changed returns errors for the runs of the set whose tables were changed after they were written. Such a
-// run has no algorithm in the table of the set, and is not made again.
+// run has no row in the table of the set, and is not made again.
 func (s *Sweep) Changed() (all []error) {
 	for _, name := range slices.Sorted(maps.Keys(s.changed)) {
 		all = append(all, s.changed[name])
@@ -231,9 +231,9 @@ func (s *Sweep) Changed() (all []error) {
 	return all
 }
 
-// Make makes the remaining runs, and writes their algorithms to the table of the set as they finish. If ctx
-// is done, it returns the results so far, with the error of ctx. Any other error names a file that could not
-// be written.
+// Make makes the remaining runs, and writes their rows to the table of the set as they finish. If ctx is
+// done, it returns the results so far, with the error of ctx. Any other error names a file that could not be
+// written.
 func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 	if len(s.left) > 0 {
 		if err := s.describe(len(s.Cells), s.Trials); err != nil {
@@ -260,8 +260,7 @@ func (s *Sweep) workers() int {
 	return max(1, s.Parallel)
 }
 
-// caseOf returns the case of a run of the set. The set keeps the algorithm of the run unless the run is cut
-// short.
+// caseOf returns the case of a run of the set. The set keeps the row of the run unless the run is cut short.
 func (s *Sweep) caseOf(name string, trial int, j *bench.Job) *Case {
 	c := &Case{Job: j, Stored: true, Name: name, Sweep: &runs.SweepRun{Name: name, Trial: trial}}
 	c.Expect = func(r *Result) {

@@ -53,7 +53,7 @@ func prepared(t testing.TB, s *Sweep, made, left int) {
 	}
 }
 
-// table returns the algorithms of the table of the set.
+// table returns the rows of the table of the set.
 func (s *Sweep) table(t *testing.T) []results.Row {
 	t.Helper()
 	folder := results.Folder{Path: filepath.Join(s.Setup.Results, s.Setup.Set)}

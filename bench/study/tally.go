@@ -7,19 +7,19 @@ import (
 	"turnstile/nodes/algorithm"
 )
 
-// A Tally counts the results of one row.
+// A Tally counts the results of one algorithm.
 type Tally struct {
 	Spec    *algorithm.Algorithm
 	Plans   int
-	Inside  int // plans whose run stayed inside the model of the row
+	Inside  int // plans whose run stayed inside the model of the algorithm
 	Entries uint64
 	Elected uint64 // completed elections
-	Caught  int    // plans that show the known flaw of the row
+	Caught  int    // plans that show the known flaw of the algorithm
 	Missed  int    // faults that hit nothing
 	Of      [classes]int
 }
 
-// Tallied counts the results of each row, in the order of rows.
+// Tallied counts the results of each algorithm, in the order of algos.
 func Tallied(algos []*algorithm.Algorithm, results []*Result) (all []Tally) {
 	for _, algo := range algos {
 		t := Tally{Spec: algo}
@@ -44,9 +44,9 @@ func Tallied(algos []*algorithm.Algorithm, results []*Result) (all []Tally) {
 	return all
 }
 
-// With 20 plans of a row (enough) or more, Lacks demands that a third of them stay inside its model, and that
-// one shows its known flaw; if the flaw is rare, one of 60 plans (rarely) must show it. Of 200 plans (many)
-// or more, at most a tenth may be inconclusive.
+// With 20 plans of an algorithm (enough) or more, Lacks demands that a third of them stay inside its model,
+// and that one shows its known flaw; if the flaw is rare, one of 60 plans (rarely) must show it. Of 200 plans
+// (many) or more, at most a tenth may be inconclusive.
 const (
 	enough = 20
 	rarely = 60
@@ -56,11 +56,11 @@ const (
 // fewest is the least number of plans of a campaign, by default.
 const fewest = 2520
 
-// UsualPlans returns the default number of simulated plans for a campaign of that many rows: enough to demand
-// that each flawed row is caught.
-func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
+// UsualPlans returns the default number of simulated plans for a campaign of that many algorithms: enough to
+// demand that each flawed algorithm is caught.
+func UsualPlans(algos int) int { return max(fewest, algos*rarely) }
 
-// enoughOf returns how many plans a flawed row must have before one of them must show the flaw.
+// enoughOf returns how many plans a flawed algorithm must have before one of them must show the flaw.
 func enoughOf(algo *algorithm.Algorithm) int {
 	if algo.Broken().Rare {
 		return rarely
@@ -68,8 +68,8 @@ func enoughOf(algo *algorithm.Algorithm) int {
 	return enough
 }
 
-// Lacks returns an error text if fewer than a third of a row's plans stayed inside the model, if no plan
-// showed a known flaw, or if too many plans are inconclusive. Otherwise it returns "".
+// Lacks returns an error text if fewer than a third of an algorithm's plans stayed inside the model, if no
+// plan showed a known flaw, or if too many plans are inconclusive. Otherwise it returns "".
 func (t *Tally) Lacks() string {
 	switch {
 	case t.Plans >= enough && 3*t.Inside < t.Plans:
@@ -85,15 +85,16 @@ func (t *Tally) Lacks() string {
 	return ""
 }
 
-// A Shown counts the plans of a campaign by outcome, and lists the flawed rows that it caught or missed.
+// A Shown counts the plans of a campaign by outcome, and lists the flawed algorithms that it caught or
+// missed.
 type Shown struct {
 	Plans   int // plans that were carried out
 	Of      [classes]int
-	Caught  []string // flawed rows that some plan caught
-	Escaped []string // flawed rows that no plan caught
+	Caught  []string // flawed algorithms that some plan caught
+	Escaped []string // flawed algorithms that no plan caught
 }
 
-// ShownBy counts the results of rows by outcome, and lists the flawed rows that were caught or missed.
+// ShownBy counts the results of algorithms by outcome, and lists the flawed ones that were caught or missed.
 func ShownBy(algos []*algorithm.Algorithm, results []*Result) (s Shown) {
 	for _, t := range Tallied(algos, results) {
 		s.Plans += t.Plans

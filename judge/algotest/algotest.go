@@ -27,12 +27,12 @@ func Rebuilt[M any](of *algorithm.Algorithm, wrap func(M) nodes.Machine) *algori
 		}
 		return m
 	}
-	r := *of
-	r.New = func(c nodes.Config) nodes.Machine { return replace(of.New(c)) }
+	algo := *of
+	algo.New = func(c nodes.Config) nodes.Machine { return replace(of.New(c)) }
 	if of.NewServer != nil {
-		r.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine { return replace(of.NewServer(c, id)) }
+		algo.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine { return replace(of.NewServer(c, id)) }
 	}
-	return &r
+	return &algo
 }
 
 // A Mutant is an algorithm with one rule changed.

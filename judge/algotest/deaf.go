@@ -17,15 +17,15 @@ type Deaf struct {
 
 // Of returns a copy of an algorithm whose clients are deaf.
 func (d Deaf) Of(of *algorithm.Algorithm) *algorithm.Algorithm {
-	r := *of
-	r.New = func(c nodes.Config) nodes.Machine {
+	algo := *of
+	algo.New = func(c nodes.Config) nodes.Machine {
 		m := deaf{of.New(c), d}
 		if of.Mutex != nil {
 			return &deafClient{m}
 		}
 		return &deafElector{m}
 	}
-	return &r
+	return &algo
 }
 
 // CountsStaleVotes is a Misreads of raft-election: a vote of any term counts in the machine's own term.
@@ -47,15 +47,15 @@ func SeesNobodyInside(_, answer reflect.Value) {
 // Unsafe are mutants that break the safety of sound algorithms, some only if nodes restart.
 func Unsafe(find func(string) (*algorithm.Algorithm, error)) (all []Mutant) {
 	for _, m := range []struct {
-		rule, row string
-		deaf      Deaf
+		rule, name string
+		deaf       Deaf
 	}{
 		{"a stale vote counts", "raft-election", Deaf{Misreads: CountsStaleVotes}},
 		{"a node forgets its term in a restart", "raft-election", Deaf{Saved: true}},
 		{"a client inside is not reported", "central-failover", Deaf{Misreads: SeesNobodyInside}},
 		{"an epoch is not saved", "bully-majority", Deaf{Saved: true}},
 	} {
-		of, err := find(m.row)
+		of, err := find(m.name)
 		if err != nil {
 			panic(err) // a bug in a test
 		}

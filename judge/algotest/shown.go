@@ -94,25 +94,25 @@ func mixUps(o *nodes.Option) map[string]func(value string) string {
 
 // taking returns a copy of an algorithm whose machines take one value of an option for another.
 func taking(of *algorithm.Algorithm, option string, to func(value string) string) *algorithm.Algorithm {
-	r := *of
+	algo := *of
 	changed := func(c nodes.Config) nodes.Config {
 		return c.With(option, to(c.Value(*of.Option(option))))
 	}
-	r.New = func(c nodes.Config) nodes.Machine { return of.New(changed(c)) }
+	algo.New = func(c nodes.Config) nodes.Machine { return of.New(changed(c)) }
 	if of.NewServer != nil {
-		r.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine { return of.NewServer(changed(c), id) }
+		algo.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine { return of.NewServer(changed(c), id) }
 	}
 	if of.Told != nil {
-		r.Told = func(c nodes.Config) time.Duration { return of.Told(changed(c)) }
+		algo.Told = func(c nodes.Config) time.Duration { return of.Told(changed(c)) }
 	}
-	return &r
+	return &algo
 }
 
 // Accuracy demands that every detector states figures of its accuracy, and that they hold.
 func Accuracy(t *testing.T, table []*algorithm.Algorithm, stack Assembler) {
 	for _, of := range table {
 		if len(of.Detector.Shows) == 0 {
-			t.Errorf("%s states no figures in row.Detection.Shows", of.Name)
+			t.Errorf("%s states no figures in algorithm.Detection.Shows", of.Name)
 		}
 		for _, wrong := range Wrong(t, of, &nodes.Option{Shows: of.Detector.Shows}, stack) {
 			t.Errorf("%s: %s", of.Name, wrong)

@@ -116,7 +116,7 @@ func overlappingInTerms() []electionRun {
 		{name: "of two terms, and a process late by less than they led", check: "leaders", as: Violated,
 			setting: func(s *Setting) { takes(0, 0)(s); s.Measured, s.Live = true, nodes.Timing },
 			text:    allElect(5, 4, 1) + handover + "\n60 4 late 4"},
-		{name: "of two terms after a cut, for longer than the bound of the row", check: "leaders", as: Violated,
+		{name: "of two terms after a cut, for longer than the promised bound", check: "leaders", as: Violated,
 			setting: bounded, text: allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n600 1 heal\n611 4 elect 0 2",
 			says: "node 0 and node 4 for 11ms"},
 		{name: "of two terms after a cut, for as long as that", check: "leaders", as: Valid, setting: bounded,

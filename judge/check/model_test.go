@@ -274,7 +274,7 @@ func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
 		{"none while it lasted", false, set(0, 0), set(0, 0), "it hit nothing: node 1 has set no timer"},
 		{"one that was set meanwhile", false, set(0, 0), set(0, 1), ""},
 		{"not known how it ended", false, set(0, 0), nil, ""},
-		{"of another row", true, nil, nil, ""},
+		{"of another algorithm", true, nil, nil, ""},
 	} {
 		w := measuring()
 		w.Safe, w.CostKnown, w.Identities = nodes.Timing, false, nil

@@ -6,7 +6,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// promiseMutants are runs that break what the algorithm of the detector or of the algorithm promises.
+// promiseMutants are runs that break what the detector or the algorithm promises.
 var promiseMutants = []mutant{
 	{"the client with more requests comes first", func() *world {
 		w := newWorld(2)

@@ -106,15 +106,15 @@ func (x *Exclusion) Promised(c nodes.Config) (bypass int, promised bool) {
 }
 
 // Exclusion returns r.Mutex, or a zero Exclusion if the algorithm has none.
-func (r *Algorithm) Exclusion() *Exclusion { return cmp.Or(r.Mutex, &Exclusion{}) }
+func (a *Algorithm) Exclusion() *Exclusion { return cmp.Or(a.Mutex, &Exclusion{}) }
 
 // Leadership returns r.Elector, or a zero Leadership if the algorithm has none.
-func (r *Algorithm) Leadership() *Leadership { return cmp.Or(r.Elector, &Leadership{}) }
+func (a *Algorithm) Leadership() *Leadership { return cmp.Or(a.Elector, &Leadership{}) }
 
 // CostOf returns the published cost of the algorithm; if no cost is published, it returns ranges that hold
 // any cost.
-func (r *Algorithm) CostOf(c nodes.Config) Cost {
-	if cost := r.Exclusion().Cost; cost != nil {
+func (a *Algorithm) CostOf(c nodes.Config) Cost {
+	if cost := a.Exclusion().Cost; cost != nil {
 		return cost(c)
 	}
 	any := Unbounded(0)
@@ -123,8 +123,8 @@ func (r *Algorithm) CostOf(c nodes.Config) Cost {
 
 // Validate returns an error if the algorithm refuses a configuration. The error says why, and what would be
 // right.
-func (r *Algorithm) Validate(c nodes.Config) error {
-	return hinted(r.Spec.Validate(c))
+func (a *Algorithm) Validate(c nodes.Config) error {
+	return hinted(a.Spec.Validate(c))
 }
 
 // hinted adds to an error about an option the known name or value that the user may have meant.
@@ -137,21 +137,21 @@ func hinted(err error) error {
 }
 
 // Check returns an error that names the required fields that the algorithm lacks.
-func (r *Algorithm) Check() error {
-	exclusion := r.excludes()
-	return r.Lacks(append(r.lacks(), named(
-		field{"Aliases", len(r.Aliases) == 0 && exclusion},
-		field{"Family", r.Family == ""},
-		field{"Source", r.Source == ""},
-		field{"Summary", r.Summary == ""},
-		field{"Cost", r.Exclusion().Cost == nil && exclusion},
-		field{"Faults", len(r.Faults) == 0 && r.Kind != nodes.Detection},
-		field{"Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0})...)...)
+func (a *Algorithm) Check() error {
+	exclusion := a.excludes()
+	return a.Lacks(append(a.lacks(), named(
+		field{"Aliases", len(a.Aliases) == 0 && exclusion},
+		field{"Family", a.Family == ""},
+		field{"Source", a.Source == ""},
+		field{"Summary", a.Summary == ""},
+		field{"Cost", a.Exclusion().Cost == nil && exclusion},
+		field{"Faults", len(a.Faults) == 0 && a.Kind != nodes.Detection},
+		field{"Flaw.At", a.Flaw != nil && a.Flaw.At.N == 0})...)...)
 }
 
 // CheckOwn returns an error that names missing fields without which no run of the algorithm can be made and
 // judged.
-func (r *Algorithm) CheckOwn() error { return r.Lacks(r.lacks()...) }
+func (a *Algorithm) CheckOwn() error { return a.Lacks(a.lacks()...) }
 
 // A field is the name of a field of an algorithm, and whether the algorithm lacks it.
 type field struct {
@@ -170,11 +170,11 @@ func named(fields ...field) (names []string) {
 }
 
 // lacks returns the missing fields that every algorithm needs.
-func (r *Algorithm) lacks() []string {
-	names := named(field{"Name", r.Name == ""})
+func (a *Algorithm) lacks() []string {
+	names := named(field{"Name", a.Name == ""})
 	foreign := false
-	for kind, own := range r.ofKinds() {
-		if nodes.Kind(kind) == r.Kind {
+	for kind, own := range a.ofKinds() {
+		if nodes.Kind(kind) == a.Kind {
 			names = append(names, named(own)...)
 		} else if !own.lacking {
 			foreign = true
@@ -182,28 +182,28 @@ func (r *Algorithm) lacks() []string {
 	}
 	return append(names, named(
 		field{"Kind", foreign},
-		field{"Live", r.Live == 0 && r.excludes()},
-		field{"Timers", len(r.Timers) == 0 && r.timed()})...)
+		field{"Live", a.Live == 0 && a.excludes()},
+		field{"Timers", len(a.Timers) == 0 && a.timed()})...)
 }
 
 // ofKinds returns the field that each kind of algorithm has, in the order of the kinds.
-func (r *Algorithm) ofKinds() [3]field {
+func (a *Algorithm) ofKinds() [3]field {
 	all := [...]field{{name: "Mutex"}, {name: "Elector"}, {name: "Detector"}}
-	for i, pointer := range [...]any{r.Mutex, r.Elector, r.Detector} {
+	for i, pointer := range [...]any{a.Mutex, a.Elector, a.Detector} {
 		all[i].lacking = reflect.ValueOf(pointer).IsNil()
 	}
 	return all
 }
 
 // excludes reports whether the algorithm is one of mutual exclusion.
-func (r *Algorithm) excludes() bool { return r.Kind == nodes.MutualExclusion }
+func (a *Algorithm) excludes() bool { return a.Kind == nodes.MutualExclusion }
 
 // timed reports whether the machines of the clients set timers.
-func (r *Algorithm) timed() bool {
-	if r.New == nil {
+func (a *Algorithm) timed() bool {
+	if a.New == nil {
 		return false
 	}
-	_, timed := r.New(nodes.Config{N: 2}).(nodes.Timed)
+	_, timed := a.New(nodes.Config{N: 2}).(nodes.Timed)
 	return timed
 }
 

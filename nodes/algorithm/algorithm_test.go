@@ -45,25 +45,27 @@ func TestAlgorithmsLackNothing(t *testing.T) {
 	if err := whole.Check(); err != nil {
 		t.Error(err)
 	}
-	for field, spoil := range map[string]func(r *Algorithm){
-		"New":              func(r *Algorithm) { r.New = nil },
-		"NewServer":        func(r *Algorithm) { r.Servers = func(nodes.Config) int { return 1 } },
-		"Messages[1].Zero": func(r *Algorithm) { r.Messages = []nodes.MessageKind{{Zero: nodes.Timer{}}, {}} },
-		"Source":           func(r *Algorithm) { r.Source = "" },
-		"Live, Cost":       func(r *Algorithm) { r.Live, r.Mutex = 0, &Exclusion{} },
-		"Faults":           func(r *Algorithm) { r.Faults = nil },
-		"Timers":           func(r *Algorithm) { r.Timers = nil },
-		"Flaw.At":          func(r *Algorithm) { r.Flaw = &Flaw{Check: "progress"} },
-		"Elector, Kind":    func(r *Algorithm) { r.Kind = nodes.Election },
+	for field, spoil := range map[string]func(algo *Algorithm){
+		"New":       func(algo *Algorithm) { algo.New = nil },
+		"NewServer": func(algo *Algorithm) { algo.Servers = func(nodes.Config) int { return 1 } },
+		"Messages[1].Zero": func(algo *Algorithm) {
+			algo.Messages = []nodes.MessageKind{{Zero: nodes.Timer{}}, {}}
+		},
+		"Source":        func(algo *Algorithm) { algo.Source = "" },
+		"Live, Cost":    func(algo *Algorithm) { algo.Live, algo.Mutex = 0, &Exclusion{} },
+		"Faults":        func(algo *Algorithm) { algo.Faults = nil },
+		"Timers":        func(algo *Algorithm) { algo.Timers = nil },
+		"Flaw.At":       func(algo *Algorithm) { algo.Flaw = &Flaw{Check: "progress"} },
+		"Elector, Kind": func(algo *Algorithm) { algo.Kind = nodes.Election },
 	} {
-		r := whole
-		spoil(&r)
-		says := `the row "toy" lacks ` + field + ": "
-		if err := r.Check(); err == nil || !strings.HasPrefix(err.Error(), says) {
+		algo := whole
+		spoil(&algo)
+		says := `the algorithm "toy" lacks ` + field + ": "
+		if err := algo.Check(); err == nil || !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("without %s: %v", field, err)
 		}
 		needed := field == "New" || field == "NewServer" || strings.HasPrefix(field, "Messages")
-		if err := r.Validate(nodes.Config{N: 1}); (err != nil) != needed {
+		if err := algo.Validate(nodes.Config{N: 1}); (err != nil) != needed {
 			t.Errorf("without %s, a run: %v", field, err)
 		}
 	}
@@ -143,6 +145,6 @@ func TestOptionsOfATable(t *testing.T) {
 		t.Errorf("the options are %s", got)
 	}
 	if got := table[0].Options[0].Form(); got != "order (circle, pairs)" {
-		t.Errorf("the values of the first row have become %s", got)
+		t.Errorf("the values of the first algorithm have become %s", got)
 	}
 }

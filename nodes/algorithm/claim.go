@@ -64,10 +64,10 @@ func (c *Claim) Configs() (all []nodes.Config) {
 
 // Means returns the claims about the mean number of messages per entry under a load, one for each published
 // hold.
-func (r *Algorithm) Means(load string, config nodes.Config) (means []Claim) {
-	for _, c := range r.Published {
+func (a *Algorithm) Means(load string, config nodes.Config) (means []Claim) {
+	for _, c := range a.Published {
 		if c.Figure != MessagesPerEntry || c.Within == Exact || c.Multicast ||
-			cmp.Or(c.Load, "saturated") != load || !r.has(config, c.Options) || !c.Value(config).Exact() {
+			cmp.Or(c.Load, "saturated") != load || !a.has(config, c.Options) || !c.Value(config).Exact() {
 			continue
 		}
 		means = append(means, c)
@@ -76,9 +76,9 @@ func (r *Algorithm) Means(load string, config nodes.Config) (means []Claim) {
 }
 
 // has reports whether a configuration has these values of options.
-func (r *Algorithm) has(c nodes.Config, options map[string]string) bool {
+func (a *Algorithm) has(c nodes.Config, options map[string]string) bool {
 	for name, value := range options {
-		if o := r.Option(name); o == nil || c.Value(*o) != value {
+		if o := a.Option(name); o == nil || c.Value(*o) != value {
 			return false
 		}
 	}

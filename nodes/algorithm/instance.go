@@ -103,9 +103,9 @@ func (s *Stack) Published() (published Exclusion, alone bool) {
 }
 
 // underAnyLoad returns the cost of an algorithm under an unknown load; nil: this cost is not published.
-func underAnyLoad(r *Algorithm) func(c nodes.Config) Cost {
-	cost := r.Exclusion().Cost
-	if cost == nil || r.Circulates { // each resource has its own circulating token
+func underAnyLoad(algo *Algorithm) func(c nodes.Config) Cost {
+	cost := algo.Exclusion().Cost
+	if cost == nil || algo.Circulates { // each resource has its own circulating token
 		return nil
 	}
 	return func(c nodes.Config) Cost {

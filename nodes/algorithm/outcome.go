@@ -59,8 +59,8 @@ type FaultCell struct {
 }
 
 // FaultCell returns the cell of a fault, and whether the algorithm has one.
-func (r *Algorithm) FaultCell(fault string) (FaultCell, bool) {
-	for _, c := range r.Faults {
+func (a *Algorithm) FaultCell(fault string) (FaultCell, bool) {
+	for _, c := range a.Faults {
 		if c.Fault == fault {
 			return c, true
 		}
@@ -103,11 +103,11 @@ type Flaw struct {
 }
 
 // Broken returns the flaw of the algorithm; the zero Flaw if none is known.
-func (r *Algorithm) Broken() Flaw {
-	if r.Flaw == nil {
+func (a *Algorithm) Broken() Flaw {
+	if a.Flaw == nil {
 		return Flaw{}
 	}
-	return *r.Flaw
+	return *a.Flaw
 }
 
 // String names the checks that the algorithm fails; empty if it has no flaw.
@@ -119,25 +119,25 @@ func (f Flaw) String() string {
 }
 
 // ShowFlaw returns the arguments of the command that explores the algorithm until its flaw shows.
-func (r *Algorithm) ShowFlaw() []string {
-	args := []string{"explore", "--algo", r.Name, "-n", fmt.Sprint(r.Flaw.At.N)}
-	for _, name := range slices.Sorted(maps.Keys(r.Flaw.At.Options)) {
-		args = append(args, "--"+name, r.Flaw.At.Options[name])
+func (a *Algorithm) ShowFlaw() []string {
+	args := []string{"explore", "--algo", a.Name, "-n", fmt.Sprint(a.Flaw.At.N)}
+	for _, name := range slices.Sorted(maps.Keys(a.Flaw.At.Options)) {
+		args = append(args, "--"+name, a.Flaw.At.Options[name])
 	}
 	for _, fault := range []struct {
 		breaks nodes.Assumption
 		flag   string
 	}{{nodes.NoCrash, "--crashes"}, {nodes.NoLoss, "--losses"}, {nodes.NoDuplication, "--duplicates"},
 		{nodes.PerfectDetector, "--suspicions"}} {
-		if r.Flaw.By&fault.breaks != 0 {
-			args = append(args, fault.flag, fmt.Sprint(max(1, r.Flaw.Times)))
+		if a.Flaw.By&fault.breaks != 0 {
+			args = append(args, fault.flag, fmt.Sprint(max(1, a.Flaw.Times)))
 		}
 	}
-	if r.Flaw.Also != "" { // otherwise the search could stop at the other check
-		args = append(args, "--check", r.Flaw.Check)
+	if a.Flaw.Also != "" { // otherwise the search could stop at the other check
+		args = append(args, "--check", a.Flaw.Check)
 	}
-	if more := showMore[r.Kind]; more != nil {
-		args = append(args, more(r)...)
+	if more := showMore[a.Kind]; more != nil {
+		args = append(args, more(a)...)
 	}
 	return args
 }
@@ -146,16 +146,16 @@ func (r *Algorithm) ShowFlaw() []string {
 var showMore = map[nodes.Kind]func(*Algorithm) []string{nodes.Election: (*Algorithm).showElection}
 
 // showElection returns the further arguments for a flaw of an elector.
-func (r *Algorithm) showElection() []string {
+func (a *Algorithm) showElection() []string {
 	args := []string{"--campaigns", "1"} // this suffices for a flaw to show, and keeps the state space small
-	if r.Flaw.By&nodes.NoCrash != 0 && r.Elector.Terms {
+	if a.Flaw.By&nodes.NoCrash != 0 && a.Elector.Terms {
 		args = append(args, "--restarts") // a flaw of terms shows when a node restarts
 	}
-	switch _, timed := r.Machine(r.Flaw.At, 0).(nodes.Timed); {
-	case timed && r.Live&nodes.Timing != 0:
+	switch _, timed := a.Machine(a.Flaw.At, 0).(nodes.Timed); {
+	case timed && a.Live&nodes.Timing != 0:
 		args = append(args, "--timing", "40ms", "--tick", "20ms") // late messages are outside the model
 	case timed:
-		args = append(args, "--timeouts", fmt.Sprint(r.Flaw.At.N))
+		args = append(args, "--timeouts", fmt.Sprint(a.Flaw.At.N))
 	}
 	return args
 }

@@ -17,8 +17,8 @@
 //
 //   - leaders: without terms, no two nodes lead at once or, if the algorithm allows an overlap, for longer
 //     than this overlap;
-//	- terms: no two nodes lead in one term, in any of their lives, and no node goes back to a lower term;
-//	- agreement: nodes that are up agree when no event is left, and from every state they still can agree.
+//   - terms: no two nodes lead in one term, in any of their lives, and no node goes back to a lower term;
+//   - agreement: nodes that are up agree when no event is left, and from every state they still can agree.
 //
 // A violation after a fault that breaks the algorithm's assumptions is outside its model, and counted apart,
 // unless Demand is set. Nothing is explored behind a violation, even behind one outside the model. The result

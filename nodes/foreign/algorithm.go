@@ -12,11 +12,10 @@ import (
 	"turnstile/nodes/algorithm"
 )
 
-// Name is the name in the algorithm of a foreign program. The algorithm of a service has the name of the
-// service.
+// Name is the name of the algorithm of a foreign program. The algorithm of a service has the service's name.
 const Name = "foreign"
 
-// The options in the algorithm of a foreign program. Parse reads the kinds of messages and the promises.
+// The options of the algorithm of a foreign program. Parse reads the kinds of messages and the promises.
 const (
 	CommandOption  = "foreign"
 	KindsOption    = "kinds"
@@ -116,7 +115,7 @@ func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 	return r.Algorithm, nil
 }
 
-// A programRow is the algorithm of a program while it is being made.
+// A foreignProgram is the algorithm of a program while it is being made.
 type foreignProgram struct{ *algorithm.Algorithm }
 
 // ofService turns r into the algorithm of the service called name, with the options of the configuration.

@@ -17,13 +17,13 @@ type stage struct {
 }
 
 func newStage(t *testing.T, kinds, promises string) *stage {
-	r, err := Algorithm(nodes.Config{N: 3}.With(CommandOption, "x").With(KindsOption, kinds).
+	algo, err := Algorithm(nodes.Config{N: 3}.With(CommandOption, "x").With(KindsOption, kinds).
 		With(PromisesOption, promises))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := nodes.Config{N: 3}.With(CommandOption, "x")
-	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: r, Config: c})
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: algo, Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}

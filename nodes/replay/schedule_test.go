@@ -246,7 +246,7 @@ func FuzzParseSchedule(f *testing.F) {
 	})
 }
 
-// rowOf returns an algorithm of the table.
+// algorithmOf returns an algorithm of the table.
 func algorithmOf(t testing.TB, name string) *algorithm.Algorithm {
 	t.Helper()
 	spec, err := mutex.Find(name)

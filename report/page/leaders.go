@@ -125,7 +125,7 @@ func heatOf(caption, columns string, rows []results.MatrixRow) *draw.Picture {
 		}
 		h.Cells[slices.Index(h.Rows, r.Fault)][slices.Index(h.Columns, r.Algorithm)] = c
 	}
-	h.Legend = legendOf(columns, "differs from the expectation in the algorithm's row")
+	h.Legend = legendOf(columns, "differs from what is expected of the algorithm")
 	return h.Draw()
 }
 

@@ -215,9 +215,9 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// passedOver sets a client to be passed over in each of two trials, under the algorithm named row.
-func passedOver(s *runs.Summary, row string, faults int) {
-	spec, err := mutex.Find(row)
+// passedOver sets a client to be passed over in each of two trials, under an algorithm.
+func passedOver(s *runs.Summary, algorithm string, faults int) {
+	spec, err := mutex.Find(algorithm)
 	if err != nil {
 		panic(err)
 	}
