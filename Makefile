@@ -69,8 +69,8 @@ simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.0
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
 claims: ## run what lecture texts claim, and say what was seen: make claims ARGS=J6, or make claims SOURCE=L
-chaos: ## make runs under 60 random plans for each row on virtual time and 50 on real processes, and compare the two
-matrix: ## run every algorithm under every plan, and say where what becomes of it is not what its row says
+chaos: ## make runs under 60 random plans for each algorithm on virtual time and 50 on real processes, and compare the two
+matrix: ## run every algorithm under every plan, and say where that is not as expected
 sweep: ## run lists of configurations, each several times: make sweep ALGO=ricart,suzuki N=4,8,16 TRIALS=6
 compare: ## compare two runs or sets, or what is in one: make compare ARGS='sweep --by algorithm'
 report: ## write a page about a set of runs: make report ARGS=sweep
@@ -307,7 +307,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 		done
 
 .PHONY: readme
-readme: ## bring the tables of docs that are made from rows up to date
+readme: ## bring the tables of docs that are made from the program up to date
 	@go test ./commands -run 'TestReadme|TestCoverage|TestFindings$$|Test.*Table$$' -update-readme
 
 # Who led while the leader was cut off for a second: the report's picture, under a title that names no run.
