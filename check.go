@@ -20,13 +20,12 @@ const (
 	checkedSeed   = 1
 )
 
-// Check returns an error if an algorithm does not keep what its algorithm promises: if the algorithm lacks a
-// field, if some order of events in a cluster of 1 to 3 nodes breaks exclusion or leaves a client waiting for
-// ever, also with a lost or doubled message or a crash, or if one of 120 runs on virtual time under random
-// faults breaks a promise. A failure outside the model of the algorithm, by its Safe and Live, is not an
-// error. A panic is always an error: a machine has to ignore a second copy of a message, and a late grant.
-// The error has the steps that lead to the failure, and of a run its plan, shrunk, with the command that
-// repeats it.
+// Check returns an error if an algorithm lacks a field or breaks a promise. It explores clusters of 1 to 3
+// nodes, without faults and with a lost message, a doubled message or a crash: no order of events may break
+// exclusion or leave a client waiting for ever. Then it makes 120 runs on virtual time under random faults. A
+// failure outside the model of the algorithm, by its Safe and Live, is not an error. A panic is always an
+// error: a machine has to ignore a second copy of a message, and a late grant. The error has the steps that
+// lead to the failure and, after a run, its shrunk plan of faults with the command that repeats it.
 //
 // Explorations end after 131,072 states, so nil does not mean that all orders were tried: the result of
 // [Explore] says whether they were. The same algorithm always gives the same result. Check takes some

@@ -27,11 +27,11 @@ type Recorded struct {
 }
 
 // Judge judges the history of one trial, from any recorder. Its format is that of the command runs history
-// --format jsonl: a JSON object a line, an event each, in the order of time (docs/measures.md has the
-// columns). A missing event counts as one that did not happen; a history without marks counts as measured
-// from its first event to its last. Counts beside events, such as messages, are unknown, and so are a
-// register, an account and terms if events lack their columns, and how long a message may take: checks that
-// need them are not made, and [Verdict.Findings] names them.
+// --format jsonl: a JSON object per line and event, in the order of time (docs/measures.md has the columns).
+// A missing event counts as one that did not happen; a history without marks counts as measured from its
+// first event to its last. Unknown are counts beside events, such as messages; how long a message may take;
+// and a register, an account and terms if events lack their columns. Checks that need them are not made, and
+// [Verdict.Findings] names them.
 //
 // The error names the line that cannot be read. A broken promise is not an error, but a violated [Verdict].
 func Judge(from io.Reader, of Recorded) (*Verdict, error) {

@@ -1,8 +1,8 @@
 // Package turnstile is the entry point of Turnstile, a benchmark and fault-injection testbed for distributed
 // mutual exclusion and leader election. It has what a program needs to test an algorithm of its own.
 //
-// An algorithm is a machine of package [turnstile/nodes], and a [Algorithm] says what it promises. A program
-// with such an algorithm
+// An algorithm is a machine of package [turnstile/nodes]. An [Algorithm] says how its machines are made and
+// what it promises. With it, a program
 //
 //   - simulates it on virtual time, under faults ([Simulate]),
 //   - explores every order of events in a small cluster ([Explore]),
@@ -38,9 +38,9 @@ import (
 	"turnstile/results"
 )
 
-// An Algorithm is an algorithm: how its machines are made, and what it promises. An algorithm of your own
-// needs Name, New, Messages, Safe and Live, the field of its Kind (Mutex, Elector or Detector), and Timers,
-// if its machines set any.
+// An Algorithm says how the machines of an algorithm are made, and what it promises. One of your own needs
+// Name, New, Messages, Safe and Live, the field of its Kind (Mutex, Elector or Detector), and Timers if its
+// machines set any.
 type Algorithm = algorithm.Algorithm
 
 // A Verdict is the judgement whether a run kept the promises of its algorithm (valid, violated or

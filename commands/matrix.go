@@ -249,7 +249,7 @@ func (t expectations) String() string {
 		count int
 		word  string
 	}{{t.unknown, "inconclusive"}, {t.missed, "untested"},
-		{t.free, "of which nothing is expected"}, {t.left, "not run"}} {
+		{t.free, "without an expectation"}, {t.left, "not run"}} {
 		if more.count > 0 {
 			text += fmt.Sprintf(", %d %s", more.count, more.word)
 		}

@@ -20,8 +20,8 @@
 //   - A timer that was stopped, or set again, does not run out.
 //   - The client requests only while it is idle, and releases only while it is inside.
 //
-// The run decides whether messages are lost, duplicated or reordered, and whether nodes crash. The algorithm
-// of the algorithm says under which [Assumption] it is safe, and under which it makes progress.
+// The run decides whether messages are lost, duplicated or reordered, and whether nodes crash. The [Spec]
+// says under which [Assumption] the algorithm is safe, and under which it makes progress.
 //
 // A machine must keep to this:
 //
@@ -30,7 +30,7 @@
 //     pointer, function, channel or interface. It shares no memory with another machine or with a message: it
 //     clones a slice that it keeps. [Node.Clone] and [Node.AppendState] can then copy and encode any machine
 //     by its type alone, as the explorer needs.
-//   - Its messages are structs of exported plain fields, each kind listed in its algorithm.
+//   - Its messages are structs of exported plain fields, each kind listed in [Spec] Messages.
 //   - It grants once for each request, while the client waits.
 //
 // # Nodes and processes
@@ -58,9 +58,9 @@
 // # Algorithms
 //
 // A [Spec] makes the machines of an algorithm, and lists their kinds of messages, options and assumptions.
-// Its algorithm in a table (package algorithm) adds the published figures. All programs and tests work from
-// algorithms alone. Package mutex has a file for each algorithm, with its Algorithm on top.
+// The type Algorithm (package algorithm) adds what is published. Tables list the Algorithms, and all programs
+// and tests work from these tables. Package mutex has a file for each algorithm, with its Algorithm on top.
 //
-// The package's example is a whole algorithm, its algorithm, and two nodes that are handed inputs; the
-// example of [Runtime] is a whole host.
+// The package's example is a whole algorithm with its Spec, and two nodes that are handed inputs; the example
+// of [Runtime] is a whole host.
 package nodes

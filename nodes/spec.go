@@ -10,7 +10,7 @@ import (
 )
 
 // A Spec makes the machines of an algorithm. It holds all that the core, hosts, codec and faults need to know
-// about the algorithm; its algorithm (package algorithm) adds the published figures.
+// about the algorithm; algorithm.Algorithm adds what is published of it.
 type Spec struct {
 	Name      string // as in --algo
 	Kind      Kind

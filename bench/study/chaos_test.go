@@ -265,8 +265,7 @@ func TestCampaignsHaveEnoughPlansOfEachAlgorithm(t *testing.T) {
 			each := UsualPlans(count) / count
 			escaped := Tally{Spec: algo, Plans: each, Inside: each}
 			if each < 60 || (escaped.Lacks() != "") != (algo.Flaw != nil) {
-				t.Errorf("%d algorithms: %d plans of %s, which was not caught: %q", count, each, algo.Name,
-					escaped.Lacks())
+				t.Errorf("of %d, %d plans of %s, which was not caught: %q", count, each, algo.Name, escaped.Lacks())
 			}
 		}
 	}

@@ -34,8 +34,7 @@ import (
 
 // The net has results of the simulator, the explorer and the studies for each algorithm, recorded before the
 // code was restructured. A refactoring must not change them; a commit that changes some says why.
-var rewriteNet = flag.Bool("rewrite-net", false,
-	"write testdata/net anew, of all algorithms: not with -short")
+var rewriteNet = flag.Bool("rewrite-net", false, "write the whole of testdata/net anew: not with -short")
 
 // agrees compares results of algorithms, a list of lines for each, with a file of the net. Algorithms that
 // were not tried are ignored.

@@ -1,16 +1,16 @@
-// Package algorithm has the type of the algorithms in the tables of algorithms: a nodes.Spec, which makes the
+// Package algorithm describes algorithms as data: an [Algorithm] has a [nodes.Spec], which makes the
 // machines, and what is published of the algorithm. Look-up, lists, the command validate, the fault matrix,
-// checks and conformance tests read algorithms.
+// checks and conformance tests read nothing else.
 //
-// A [Algorithm] has a pointer for each kind of algorithm: [Exclusion] has the cost of an entry, the laws of
-// message counts and the promise of fairness; [Leadership] the promises of an elector; [Flaw] how a known
-// broken algorithm fails. A [Claim] is a published figure with the trial that reproduces it, a [FaultCell]
-// the expected outcomes under a plan.
+// [Exclusion] has the cost of an entry, the laws of message counts and the promise of fairness; [Leadership]
+// has the promises of an elector, and [Detection] those of a failure detector. A [Flaw] says how a known
+// broken algorithm fails. A [Claim] is a published figure with the run that reproduces it, a [FaultCell] the
+// expected outcomes under a plan of faults.
 //
 // An [Instance] is an algorithm with a configuration. [Assemble] makes a [Stack], the instances that every
 // node runs.
 //
-// The tables themselves are in packages mutex, election and detector; package catalog has them all.
+// The tables of algorithms are in packages mutex, election and detector; package catalog has them all.
 package algorithm
 
 import (
@@ -26,7 +26,8 @@ import (
 	"turnstile/nodes"
 )
 
-// An Algorithm is one algorithm of a table. Fields that only one kind of algorithm has are behind a pointer.
+// An Algorithm is an entry of a table of algorithms. Exactly one of Mutex, Elector and Detector is set, as
+// Kind says.
 type Algorithm struct {
 	nodes.Spec
 	Aliases []string // other names of the algorithm
@@ -34,10 +35,10 @@ type Algorithm struct {
 	Source  string   // the paper
 	Summary string   // in one sentence, how it works
 
-	Mutex    *Exclusion  // for an algorithm of mutual exclusion; otherwise nil
-	Elector  *Leadership // the promises of an elector; otherwise nil
-	Detector *Detection  // the promises of a failure detector; otherwise nil
-	Flaw     *Flaw       // for an algorithm that is known to be broken; otherwise nil
+	Mutex    *Exclusion  // of an algorithm of mutual exclusion; otherwise nil
+	Elector  *Leadership // of an elector; otherwise nil
+	Detector *Detection  // of a failure detector; otherwise nil
+	Flaw     *Flaw       // of an algorithm that is known to be broken; otherwise nil
 
 	Published []Claim     // published figures besides the cost, which validate reproduces
 	Faults    []FaultCell // expected outcomes in the fault matrix
@@ -105,10 +106,10 @@ func (x *Exclusion) Promised(c nodes.Config) (bypass int, promised bool) {
 	return x.Bypass(c), true
 }
 
-// Exclusion returns r.Mutex, or a zero Exclusion if the algorithm has none.
+// Exclusion returns Mutex, or a zero Exclusion if it is nil.
 func (a *Algorithm) Exclusion() *Exclusion { return cmp.Or(a.Mutex, &Exclusion{}) }
 
-// Leadership returns r.Elector, or a zero Leadership if the algorithm has none.
+// Leadership returns Elector, or a zero Leadership if it is nil.
 func (a *Algorithm) Leadership() *Leadership { return cmp.Or(a.Elector, &Leadership{}) }
 
 // CostOf returns the published cost of the algorithm; if no cost is published, it returns ranges that hold
@@ -136,7 +137,8 @@ func hinted(err error) error {
 	return err
 }
 
-// Check returns an error that names the required fields that the algorithm lacks.
+// Check returns an error that names the fields that the algorithm lacks and an algorithm of this project
+// needs.
 func (a *Algorithm) Check() error {
 	exclusion := a.excludes()
 	return a.Lacks(append(a.lacks(), named(
@@ -149,8 +151,7 @@ func (a *Algorithm) Check() error {
 		field{"Flaw.At", a.Flaw != nil && a.Flaw.At.N == 0})...)...)
 }
 
-// CheckOwn returns an error that names missing fields without which no run of the algorithm can be made and
-// judged.
+// CheckOwn returns an error that names the missing fields without which no run can be made and judged.
 func (a *Algorithm) CheckOwn() error { return a.Lacks(a.lacks()...) }
 
 // A field is the name of a field of an algorithm, and whether the algorithm lacks it.
@@ -243,7 +244,7 @@ func CheckTime(value string, least, most time.Duration, example string) error {
 }
 
 // Find returns the algorithm of table with a name or alias, in upper or lower case. The error for an unknown
-// name suggests names. what is the word for an entry of the table, as in "algorithm".
+// name suggests names. what is the word for an entry in errors, as in "scheme".
 func Find(what string, table []*Algorithm, name string) (*Algorithm, error) {
 	known := suggest.List{Aliases: map[string][]string{}, By: "list"}
 	for _, algo := range table {

@@ -45,18 +45,16 @@ func TestAlgorithmsLackNothing(t *testing.T) {
 	if err := whole.Check(); err != nil {
 		t.Error(err)
 	}
-	for field, spoil := range map[string]func(algo *Algorithm){
-		"New":       func(algo *Algorithm) { algo.New = nil },
-		"NewServer": func(algo *Algorithm) { algo.Servers = func(nodes.Config) int { return 1 } },
-		"Messages[1].Zero": func(algo *Algorithm) {
-			algo.Messages = []nodes.MessageKind{{Zero: nodes.Timer{}}, {}}
-		},
-		"Source":        func(algo *Algorithm) { algo.Source = "" },
-		"Live, Cost":    func(algo *Algorithm) { algo.Live, algo.Mutex = 0, &Exclusion{} },
-		"Faults":        func(algo *Algorithm) { algo.Faults = nil },
-		"Timers":        func(algo *Algorithm) { algo.Timers = nil },
-		"Flaw.At":       func(algo *Algorithm) { algo.Flaw = &Flaw{Check: "progress"} },
-		"Elector, Kind": func(algo *Algorithm) { algo.Kind = nodes.Election },
+	for field, spoil := range map[string]func(a *Algorithm){
+		"New":              func(a *Algorithm) { a.New = nil },
+		"NewServer":        func(a *Algorithm) { a.Servers = func(nodes.Config) int { return 1 } },
+		"Messages[1].Zero": func(a *Algorithm) { a.Messages = []nodes.MessageKind{{Zero: nodes.Timer{}}, {}} },
+		"Source":           func(a *Algorithm) { a.Source = "" },
+		"Live, Cost":       func(a *Algorithm) { a.Live, a.Mutex = 0, &Exclusion{} },
+		"Faults":           func(a *Algorithm) { a.Faults = nil },
+		"Timers":           func(a *Algorithm) { a.Timers = nil },
+		"Flaw.At":          func(a *Algorithm) { a.Flaw = &Flaw{Check: "progress"} },
+		"Elector, Kind":    func(a *Algorithm) { a.Kind = nodes.Election },
 	} {
 		algo := whole
 		spoil(&algo)

@@ -59,7 +59,7 @@ func (in Instance) Lengthened(d nodes.Delays) Instance {
 // String writes an instance as ParseInstance reads it, with the options that it was given.
 func (in Instance) String() string { return in.Core().String() }
 
-// A Stack is a nodes.Stack with the algorithms of its instances.
+// A Stack is a nodes.Stack that knows the Algorithm of each instance.
 type Stack struct {
 	*nodes.Stack
 	instances []Instance
