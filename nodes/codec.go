@@ -46,8 +46,7 @@ func (c *Codec) add(k MessageKind, name string) {
 }
 
 // stackCodec returns the codec of all instances. Instances of one algorithm share the numbers of their kinds.
-// If several algorithms have a kind of the same name, the name of the algorithm comes first, as in
-// raymond.request.
+// A name that kinds of several algorithms have follows the name of the algorithm, as in raymond.request.
 func stackCodec(instances []Instance) (*Codec, error) {
 	last := map[string]*Spec{} // by name of a kind: the algorithm that used it last
 	shared := map[string]bool{}

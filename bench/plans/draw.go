@@ -225,8 +225,8 @@ func (d *drawn) entries(o *bench.Options, spec *algorithm.Algorithm, _ bool) (*a
 }
 
 // vary sets each enumerated option of the algorithm and, in a simulation, the failure detector if the
-// algorithm listens to one. The cases of an algorithm go through all values in turn. A flawed algorithm keeps
-// the options that show its flaw.
+// algorithm listens to one. The cases of an algorithm go through all values in turn. A flawed one keeps the
+// options that show its flaw.
 func vary(o *bench.Options, spec *algorithm.Algorithm, turn int, real bool) {
 	if spec.Flaw != nil {
 		return

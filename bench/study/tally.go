@@ -56,8 +56,8 @@ const (
 // fewest is the least number of plans of a campaign, by default.
 const fewest = 2520
 
-// UsualPlans returns the default number of simulated plans for a campaign of that many algorithms: enough to
-// demand that each flawed algorithm is caught.
+// UsualPlans returns the default number of simulated plans for so many algorithms: enough to demand that each
+// flawed one is caught.
 func UsualPlans(algos int) int { return max(fewest, algos*rarely) }
 
 // enoughOf returns how many plans a flawed algorithm must have before one of them must show the flaw.
