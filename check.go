@@ -58,7 +58,7 @@ func Check(algo *Algorithm) error {
 	for number := range checkedPlans {
 		j, err := source.Job(number, false)
 		if err != nil {
-			return fmt.Errorf("%s under random faults: %w", r.Name, err)
+			return fmt.Errorf("%s under random faults: %w", algo.Name, err)
 		}
 		if err := checkRun(j); err != nil {
 			return err

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
-	"turnstile/bench/site"
 	"turnstile/internal/input"
 	"turnstile/internal/pattern"
 	"turnstile/internal/suggest"
