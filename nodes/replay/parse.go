@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
@@ -449,4 +450,39 @@ func (s *scheduleParser) timerNamed(step *Step, name string) (*nodes.TimerName, 
 	}
 	return nil, fmt.Errorf("node %d of %s has no timer %s%s", step.Node, s.Spec.Name, name,
 		suggest.Hint(name, known))
+}
+
+// cutCrashing reads and cuts off the words that say after how many saves and messages of a step its
+// node crashes, as in req 0 crashing 1.
+func (s *Step) cutCrashing(words []string) ([]string, error) {
+	at := slices.Index(words, "crashing")
+	if at < 0 {
+		return words, nil
+	}
+	all, err := numbers(words[at+1:])
+	if err != nil || len(all) != 1 || all[0] < 1 {
+		return words, errors.New("crashing takes how often the node has saved or sent, from 1, such as " +
+			"crashing 1; choosing comes after it")
+	}
+	s.Crashing = all[0]
+	return words[:at], nil
+}
+
+// parseTiming reads the arguments of timing.
+func parseTiming(words []string) (*Timing, error) {
+	if len(words) != 2 {
+		return nil, errors.New("timing takes a tick and a latency, such as timing 1ms uniform:1ms,2ms")
+	}
+	tick, err := time.ParseDuration(words[0])
+	switch unit := suggest.Unit(words[0], "ms"); {
+	case err != nil && unit != nil:
+		return nil, unit
+	case err != nil:
+		return nil, fmt.Errorf("%q is no tick: write a time, such as 1ms", words[0])
+	}
+	t := &Timing{Tick: tick}
+	if err := t.Latency.Set(words[1]); err != nil {
+		return nil, err
+	}
+	return t, t.Validate()
 }

@@ -8,14 +8,8 @@ import (
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
-	"turnstile/nodes/history"
 	"turnstile/nodes/leading"
 )
-
-// [CheckLeaders], [CheckTerms] and [CheckAgreement] give the rules of an election. If an algorithm allows two
-// leaders for some time, they violate CheckLeaders only if no message is on its way and no timer runs, since
-// then both would lead for ever. With a Timing, they also violate it after too many ticks. A node counts as
-// leader when its handler is over.
 
 // saysShared says that two nodes have led in one term.
 func saysShared(term uint64, one, other nodes.ID) string {
@@ -100,6 +94,9 @@ const (
 	CheckFairness   = "fairness"   // a client is passed over more often than the algorithm promises
 	CheckMinority   = "minority"   // a client that reaches no majority enters, against the promise
 
+	// A node counts as leader when its handler is over. If an algorithm allows two leaders for some time, they
+	// fail CheckLeaders only if no message is on its way and no timer runs, since then both would lead for ever
+	// or, with a Timing, after too many ticks.
 	CheckLeaders   = "leaders"   // two nodes lead at once; if an overlap is allowed, for longer than that
 	CheckTerms     = "terms"     // two nodes lead in one term, or a node goes back to a lower one
 	CheckAgreement = "agreement" // nodes that are up do not agree on a leader, and never will
@@ -128,26 +125,6 @@ func (r *Rules) InMinority(suspects, heard uint8) bool {
 
 // mostSecluded is the largest cluster for the check minority, which has 8 bits for nodes.
 const mostSecluded = 8
-
-// seclude observes a violation of the check minority after an input of a node.
-func (g *Stage) seclude(id nodes.ID, in *nodes.Input) {
-	spec := g.stack.Instances()[0].Algorithm
-	a := &g.Nodes[id]
-	if in.Kind == nodes.Receive && int(in.From) < mostSecluded {
-		a.heard |= 1 << in.From
-	}
-	if spec.Exclusion().Minority == nil || g.stack.N() > mostSecluded || len(g.entered) == 0 ||
-		in.Kind == nodes.Receive || in.Kind == nodes.Request && spec.Exclusion().Minority.Keeps {
-		return
-	}
-	var suspects uint8
-	for peer := range a.Suspects.All() {
-		suspects |= 1 << peer
-	}
-	if g.rules.InMinority(suspects, a.heard) {
-		g.Lab.Observe(id, history.Secluded)
-	}
-}
 
 // Stale describes what is wrong with the fence number of an entry, given the highest so far; empty if nothing
 // is.

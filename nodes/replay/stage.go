@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"turnstile/internal/suggest"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
@@ -351,22 +350,6 @@ func (k StepKind) inputs() bool {
 	return false
 }
 
-// cutCrashing reads and cuts off the words that say after how many saves and messages of a step its
-// node crashes, as in req 0 crashing 1.
-func (s *Step) cutCrashing(words []string) ([]string, error) {
-	at := slices.Index(words, "crashing")
-	if at < 0 {
-		return words, nil
-	}
-	all, err := numbers(words[at+1:])
-	if err != nil || len(all) != 1 || all[0] < 1 {
-		return words, errors.New("crashing takes how often the node has saved or sent, from 1, such as " +
-			"crashing 1; choosing comes after it")
-	}
-	s.Crashing = all[0]
-	return words[:at], nil
-}
-
 // campaign tells a node to campaign.
 func (g *Stage) campaign(s Step) error {
 	p := &g.Nodes[s.Node].Process
@@ -380,31 +363,6 @@ func (g *Stage) campaign(s Step) error {
 	}
 	g.feed(s.Node, nodes.Input{Kind: nodes.Campaign, Instance: s.Instance})
 	return nil
-}
-
-// Elect implements nodes.Host. In the story, declared leaders come after messages.
-func (g *Stage) Elect(_ *nodes.Process, e *nodes.Effect) { g.elected = append(g.elected, *e) }
-
-// elect records the leader that a node has declared, and checks terms.
-func (g *Stage) elect(id nodes.ID, e *nodes.Effect) {
-	g.Lab.Elect(id, e)
-	inTerm := ""
-	promised := g.stack.Instances()[e.Instance].Elector
-	if e.Number > 0 || promised != nil && promised.Terms {
-		inTerm = fmt.Sprintf(" in term %d", e.Number)
-	}
-	g.tell("%s %s%s", g.name(id), saysBelief(id, e.To), inTerm)
-	if e.Instance != 0 || !g.rules.Elects {
-		return
-	}
-	b := &g.Nodes[id].Belief
-	before := b.Term
-	if backwards, _ := b.Declare(id, e.To, e.Number, g.rules.Terms); backwards {
-		g.violate(CheckTerms, saysBackwards(id, before, e.Number))
-	}
-	if term, other, is := g.electorate().Shared(id); is {
-		g.violate(CheckTerms, saysShared(term, id, other))
-	}
 }
 
 // checkLeaders checks that not too many nodes lead.
@@ -479,25 +437,6 @@ func (g *Stage) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	}
 	g.Lab.Suspect(by, of, instance, suspects)
 	g.tell("%s", says)
-}
-
-// parseTiming reads the arguments of timing.
-func parseTiming(words []string) (*Timing, error) {
-	if len(words) != 2 {
-		return nil, errors.New("timing takes a tick and a latency, such as timing 1ms uniform:1ms,2ms")
-	}
-	tick, err := time.ParseDuration(words[0])
-	switch unit := suggest.Unit(words[0], "ms"); {
-	case err != nil && unit != nil:
-		return nil, unit
-	case err != nil:
-		return nil, fmt.Errorf("%q is no tick: write a time, such as 1ms", words[0])
-	}
-	t := &Timing{Tick: tick}
-	if err := t.Latency.Set(words[1]); err != nil {
-		return nil, err
-	}
-	return t, t.Validate()
 }
 
 // tick lets a tick pass. The error says what must happen first.
@@ -618,4 +557,37 @@ func (g *Stage) advance() bool {
 		return true
 	}
 	return g.schedule.Timing != nil && !g.stuck() && g.tick() == nil
+}
+
+// End ends the play, and returns its result.
+func (g *Stage) End() *Played {
+	r := &Played{Stack: g.stack, Story: g.Story, Violation: g.found}
+	status := make([]*nodes.NodeStatus, len(g.Nodes))
+	for id := range g.Nodes {
+		if p := &g.Nodes[id].Process; p.Up() {
+			status[id] = p.Status(0)
+		}
+	}
+	r.Status = stall.Of(status, g.stack.N())
+	waiting := g.anywhere(nodes.Waiting)
+	g.now += stepTime
+	g.Lab.Mark(history.Stopped, 0)
+	switch {
+	case g.stuck() && len(waiting) > 0:
+		g.Lab.Mark(history.Stalled, 0)
+		if r.Violation == nil {
+			r.Violation = &Violation{Check: CheckDeadlock, Stall: r.Status.String(),
+				Says: "nothing is left to happen, and " + who(waiting, "waits", "wait")}
+			r.Story = append(r.Story, r.Violation.Says)
+		}
+	case g.stuck():
+		g.Lab.Mark(history.Rested, 0)
+		before := len(g.Story)
+		g.settle()
+		r.Story, r.Violation = append(r.Story, g.Story[before:]...), g.found
+	default:
+		g.Lab.Mark(history.Interrupted, 0)
+	}
+	r.History = &history.History{Events: g.Events, Logs: g.Lab.Logs(slices.Values(g.trace))}
+	return r
 }
