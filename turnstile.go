@@ -63,7 +63,7 @@ type Run struct {
 	Options map[string]string
 	Faults  []string // as --fault takes them: "kill: holder, at: 1s"
 
-	// The fields below set the options nodes, duration, entries and seed, unless they are 0.
+	// The fields below set the options nodes, duration, entries and seed, unless they are 0 or Options has them.
 	N        int
 	Duration time.Duration // on virtual time
 	Entries  uint64        // the run ends after this number of entries, instead of Duration
@@ -125,7 +125,11 @@ func tableOf(algos ...*Algorithm) (catalog.Table, error) {
 // options returns the options of the run.
 func (r *Run) options() (*option.Run, error) {
 	o := option.Defaults()
-	o.Algorithm, o.Latency, o.Config.N = r.Algorithm.Name, chance.Constant(time.Millisecond), 5
+	o.Algorithm, o.Latency = r.Algorithm.Name, chance.Constant(time.Millisecond)
+	o.Config.N, o.Seed = cmp.Or(r.N, 5), cmp.Or(r.Seed, o.Seed)
+	if r.Duration != 0 || r.Entries > 0 {
+		o.Duration, o.Entries, o.Warmup, o.WarmupLimit = r.Duration, r.Entries, r.Duration/10, 0
+	}
 	if check.ProblemOf(r.Algorithm).Leads {
 		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 		o.Warmup, o.WarmupLimit = 0, 0
@@ -137,13 +141,6 @@ func (r *Run) options() (*option.Run, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.Options)) {
 		if err := r.set(&o, name, r.Options[name]); err != nil {
 			return nil, fmt.Errorf("the option %s: %w", name, err)
-		}
-	}
-	o.Config.N, o.Seed = cmp.Or(r.N, o.Config.N), cmp.Or(r.Seed, o.Seed)
-	if r.Duration != 0 || r.Entries > 0 {
-		o.Duration, o.Entries, o.WarmupLimit = r.Duration, r.Entries, 0
-		if r.Options["warmup"] == "" && o.Workload.Load != workload.Campaign {
-			o.Warmup = r.Duration / 10
 		}
 	}
 	for _, text := range r.Faults {
