@@ -47,9 +47,9 @@ type Algorithm = algorithm.Algorithm
 // inconclusive), with the reason.
 type Verdict = check.Verdict
 
-// An Exploration has the options of [Explore], and an Explored has its result.
+// An Exploration is what [Explore] explores, and an Explored is its result.
 type (
-	Exploration = explore.Options
+	Exploration = explore.Space
 	Explored    = explore.Result
 )
 
@@ -123,7 +123,7 @@ func tableOf(algos ...*Algorithm) (catalog.Table, error) {
 }
 
 // options returns the options of the run.
-func (r *Run) options() (*option.Run, error) {
+func (r *Run) options() (*bench.Options, error) {
 	o := option.Defaults()
 	o.Algorithm, o.Latency = r.Algorithm.Name, chance.Constant(time.Millisecond)
 	o.Config.N, o.Seed = cmp.Or(r.N, 5), cmp.Or(r.Seed, o.Seed)

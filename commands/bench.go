@@ -429,7 +429,7 @@ func (c *benchCall) begin(ctx context.Context, a *app) (*runs.Run, error) {
 		begun = true
 		bar.show(p.Done, progressText(p, c.Trials))
 	}
-	c.setup.OnTrial = func(t *runs.Trial) {
+	c.setup.OnTrial = func(t *runs.TrialResult) {
 		bar.clear()
 		if !c.json && c.Trials > 1 {
 			out.Trial(&t.Row, 1)

@@ -92,8 +92,8 @@ func TestChoiceTable(t *testing.T) {
 // best returns the algorithms in the first three places by the median of a figure, and the medians, with 64
 // nodes under a load. Algorithms that no test tells apart share a place. Algorithms that serve several units
 // are left out, since they let several clients in at once.
-func best(trials []compare.Trial, load string, by results.Column) string {
-	of := map[string][]compare.Trial{}
+func best(trials []compare.Observation, load string, by results.Column) string {
+	of := map[string][]compare.Observation{}
 	for _, t := range trials {
 		if t.Text("load") == load && t.Nodes == 64 && t.Text("units") == "1" {
 			of[t.Algorithm] = append(of[t.Algorithm], t)

@@ -83,7 +83,7 @@ const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
 // An exploreCall is one call of explore.
 type exploreCall struct {
 	known
-	explore.Options
+	explore.Space
 	algorithm string
 	checks    checkNames
 	timing    replay.Timing
@@ -226,7 +226,7 @@ func (c *exploreCall) run(ctx context.Context, a *app) error {
 	// The exploration counts its live memory alone. Without this limit, garbage would come on top of --memory.
 	debug.SetMemoryLimit(int64(c.memory))
 	began := time.Now()
-	x, err := explore.Run(c.Options)
+	x, err := explore.Run(c.Space)
 	elapsed := time.Since(began)
 	bar.clear()
 	if err != nil {
@@ -405,7 +405,7 @@ var _ pflag.Value = (*checkNames)(nil)
 // print prints the result for people.
 func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duration, kept bool) {
 	colors := terminal.PaletteFor(w)
-	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
+	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.spaceTexts(), ", "))
 	switch {
 	case x.Violation != nil:
 		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.Paint(terminal.Red, "BROKEN"), x.Violation.Check, x.Violation.Says)
@@ -533,8 +533,8 @@ func (c *exploreCall) tasks() []string {
 // contended reports whether clients can wait for each other; it is true for elections, which have no clients.
 func (c *exploreCall) contended() bool { return !c.words().waits || c.Take.Contended(c.Config) }
 
-// space describes the space that is explored: nodes, options, tasks, checks, faults and timing.
-func (c *exploreCall) space() []string {
+// spaceTexts describes the space that is explored: nodes, options, tasks, checks, faults and timing.
+func (c *exploreCall) spaceTexts() []string {
 	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
 	if capacity := c.Config.Capacity(); capacity > 1 {
 		words = append(words, english.Count(capacity, "unit", "units"), "take "+c.Take.String())

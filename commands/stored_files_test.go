@@ -69,7 +69,7 @@ var readers = map[string]string{
 	"chaos/shared_state.go":              "a register that the run made",
 	"hosts/access/key.go":                "a key that it makes, and none may be there",
 	"hosts/agent/agent.go":               "the kernel's",
-	"hosts/agent/host.go":                "writes a log that it fetches",
+	"hosts/agent/machine.go":             "writes a log that it fetches",
 	"hosts/control/control.go":           "a folder",
 	"hosts/netcut/netcut_linux.go":       "the kernel's",
 	"internal/flaky/main.go":             "of the Makefile",

@@ -263,7 +263,7 @@ func withoutRecord(folder *results.Folder, err error) error {
 }
 
 // verdictAgainst describes whether the verdict of a trial is the stored one.
-func verdictAgainst(stored runs.Record, index int, t *runs.Trial) string {
+func verdictAgainst(stored runs.Record, index int, t *runs.TrialResult) string {
 	now := t.Verdict.Outcome.String()
 	was := ""
 	if index < len(stored.Trials) {

@@ -14,14 +14,14 @@ import (
 // explorations returns what every algorithm is explored with: two nodes that each may campaign once, without
 // faults, with a loss, a copy, a crash with a restart, and reordering; three nodes without faults, and with a
 // copy.
-func explorations(algo *algorithm.Algorithm) []explore.Options {
-	two := explore.Options{Spec: algo, Config: algo.Explicit(nodes.Config{N: 2}), Entries: 1, Workers: 2}
+func explorations(algo *algorithm.Algorithm) []explore.Space {
+	two := explore.Space{Spec: algo, Config: algo.Explicit(nodes.Config{N: 2}), Entries: 1, Workers: 2}
 	if _, timed := algo.Machine(two.Config, 0).(nodes.Timed); timed {
 		two.Timeouts, two.Copies = 2, 1
 	}
 	three := two
 	three.Config = algo.Explicit(nodes.Config{N: 3})
-	all := []explore.Options{two, two, two, two, two, three, three}
+	all := []explore.Space{two, two, two, two, two, three, three}
 	all[1].Losses = 1
 	all[2].Duplicates = 1
 	all[3].Crashes, all[3].Restarts = 1, true

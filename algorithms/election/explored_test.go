@@ -58,13 +58,13 @@ func code(cell string) []string {
 }
 
 // options returns what a call explores.
-func (e *explored) options(t *testing.T) explore.Options {
+func (e *explored) options(t *testing.T) explore.Space {
 	t.Helper()
 	algo, err := Find(e.words[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := explore.Options{Spec: algo, Entries: 1, Workers: 2, Memory: 2 << 30}
+	o := explore.Space{Spec: algo, Entries: 1, Workers: 2, Memory: 2 << 30}
 	f := flag.NewFlagSet("explore", flag.ContinueOnError)
 	for name, to := range map[string]*int{"n": &o.Config.N, "entries": &o.Entries, "campaigns": &o.Campaigns,
 		"losses": &o.Losses, "duplicates": &o.Duplicates, "crashes": &o.Crashes, "suspicions": &o.Suspicions,
@@ -167,13 +167,13 @@ func TestEverySchemeIsExplored(t *testing.T) {
 	}
 	all := calls(strings.Split(string(text), "\n"))
 	for _, algo := range Table {
-		has := func(shows func(o explore.Options, says string) bool) bool {
+		has := func(shows func(o explore.Space, says string) bool) bool {
 			return slices.ContainsFunc(all, func(e explored) bool {
 				return e.words[0] == algo.Name && shows(e.options(t), e.says)
 			})
 		}
 		if algo.Flaw != nil {
-			if !has(func(o explore.Options, says string) bool {
+			if !has(func(o explore.Space, says string) bool {
 				return !o.Demand && strings.HasPrefix(says, algo.Broken().Check+", ")
 			}) {
 				t.Errorf("no exploration shows that %s lacks %s", algo.Name, algo.Broken().Check)
@@ -181,7 +181,7 @@ func TestEverySchemeIsExplored(t *testing.T) {
 			continue
 		}
 		for n := 2; n <= 3; n++ {
-			if !has(func(o explore.Options, says string) bool {
+			if !has(func(o explore.Space, says string) bool {
 				return o.Config.N == n && !o.Demand && says[0] >= '0' && says[0] <= '9'
 			}) {
 				t.Errorf("%s of %d nodes is not explored", algo.Name, n)

@@ -52,7 +52,7 @@ type unsavedMutant struct {
 	Rule string
 	Spec *algorithm.Algorithm
 	// Explore has the options of an exploration that finds the mutant wrong, and Finds is its result.
-	Explore explore.Options
+	Explore explore.Space
 	Finds   string
 	long    bool // it takes seconds
 }
@@ -66,7 +66,7 @@ func unsavedMutants() []unsavedMutant {
 	}
 	leads := bullyMajorityAlgorithm
 	leads.New = func(c nodes.Config) nodes.Machine { return &majorityLeading{voting(c)} }
-	once := explore.Options{Config: nodes.Config{N: 3}, Entries: 1, Campaigns: 1, Timeouts: 1, Crashes: 1,
+	once := explore.Space{Config: nodes.Config{N: 3}, Entries: 1, Campaigns: 1, Timeouts: 1, Crashes: 1,
 		Restarts: true, Workers: 2}
 	twice := once
 	twice.Config, twice.Campaigns, twice.Reordering = optionsOf(3, "pre-vote=on"), 2, true

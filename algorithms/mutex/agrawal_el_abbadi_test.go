@@ -157,7 +157,7 @@ func TestReplacementsAreAskedAgain(t *testing.T) {
 
 // A vote that was lent before a crash is not lent again after it, and would be if it were not saved.
 func TestVotesAreSaved(t *testing.T) {
-	o := explore.Options{Spec: &agrawalAlgorithm, Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1,
+	o := explore.Space{Spec: &agrawalAlgorithm, Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1,
 		Restarts: true,
 		States:   soak.Pick[uint64](2000, 20_000, 2_000_000)}
 	x, err := explore.Run(o)

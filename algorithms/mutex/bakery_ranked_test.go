@@ -82,11 +82,11 @@ func TestPrintedPrioritiesOfBakeryLetTwoIn(t *testing.T) {
 				continue
 			}
 			c := nodes.Config{N: 2}.With(priorityOption.Name, value)
-			x := algotest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 2})
+			x := algotest.Explore(t, explore.Space{Spec: &m.spec, Config: c, Entries: 2})
 			if x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 				t.Errorf("%s: %+v", value, x.Violation)
 			}
-			sound := algotest.Explore(t, explore.Options{Spec: &bakeryAlgorithm, Config: c, Entries: 2})
+			sound := algotest.Explore(t, explore.Space{Spec: &bakeryAlgorithm, Config: c, Entries: 2})
 			if sound.Violation != nil || !sound.Exhausted || !sound.Progress {
 				t.Errorf("%s, mended: %+v", value, sound)
 			}

@@ -56,7 +56,7 @@ func (b *bakeryDeaf) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 func TestDeadOwnersAreSkipped(t *testing.T) {
 	c := nodes.Config{N: 2}.With("give-up", "1").With("retry", "5ms")
 	deaf := algotest.Rebuilt(&bakeryAlgorithm, func(b bakery) nodes.Machine { return &bakeryDeaf{b} })
-	within := explore.Options{Config: c, Entries: 2, Crashes: 1, Restarts: true,
+	within := explore.Space{Config: c, Entries: 2, Crashes: 1, Restarts: true,
 		Timing: &replay.Timing{Tick: time.Millisecond,
 			Latency: replay.Latency{Least: time.Millisecond, Most: 2 * time.Millisecond}}}
 	for _, test := range []struct {
@@ -73,7 +73,7 @@ func TestDeadOwnersAreSkipped(t *testing.T) {
 			t.Errorf("deaf: %+v", x.Violation)
 		}
 	}
-	x := algotest.Explore(t, explore.Options{Spec: &bakeryAlgorithm, Config: c, Entries: 1, States: 20_000})
+	x := algotest.Explore(t, explore.Space{Spec: &bakeryAlgorithm, Config: c, Entries: 1, States: 20_000})
 	if first := x.FirstOutside; x.Violation != nil || first == nil || first.Check != replay.CheckExclusion ||
 		first.OutsideModel != nodes.Timing {
 		t.Errorf("without bounds: %+v, %+v", x.Violation, first)

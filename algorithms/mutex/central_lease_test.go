@@ -133,7 +133,7 @@ func (l *leaseLate) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 func TestLeasesAreSavedBeforeGrants(t *testing.T) {
 	late := algotest.Rebuilt(&centralLeaseAlgorithm, func(l leaseServer) nodes.Machine { return &leaseLate{l} })
 	for _, spec := range []*algorithm.Algorithm{&centralLeaseAlgorithm, late} {
-		x := algotest.Explore(t, explore.Options{Spec: spec, Entries: 1, Crashes: 1, Restarts: true, Timeouts: 1,
+		x := algotest.Explore(t, explore.Space{Spec: spec, Entries: 1, Crashes: 1, Restarts: true, Timeouts: 1,
 			Config: spec.Explicit(nodes.Config{N: 2, Fenced: true}), States: 1 << 17})
 		if found := x.Violation != nil; found != (spec == late) {
 			t.Errorf("late saves: %v, and a violation is found: %v, in %d states", spec == late, found, x.States)

@@ -221,7 +221,7 @@ func writeTable(w io.Writer, all []*hunted) error {
 // returns the check, and how many states it took; the check is empty if there was none to find within bounds.
 func (m mutant) explore() (by string, states uint64, err error) {
 	for _, size := range []struct{ nodes, entries int }{{2, 1}, {2, 2}, {3, 1}, {3, 2}} {
-		o := explore.Options{Spec: &m.spec, Entries: size.entries,
+		o := explore.Space{Spec: &m.spec, Entries: size.entries,
 			Config:     nodes.Config{N: size.nodes, Units: m.config.Units, Fenced: m.config.Fenced},
 			Take:       sizes(&m.spec, m.config),
 			Reordering: m.spec.Safe&nodes.FIFO == 0, States: soak.Pick[uint64](100, 5000, 50_000)}

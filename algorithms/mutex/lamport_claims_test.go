@@ -22,7 +22,7 @@ func TestAcknowledgementsCloseTheQueue(t *testing.T) {
 		n, entries       int
 		reordering, open bool
 	}{{n: 2, entries: 3}, {n: 3, entries: 1}, {n: 2, entries: 1, reordering: true, open: true}} {
-		x, err := explore.Run(explore.Options{Spec: &algo, Config: nodes.Config{N: test.n}, Entries: test.entries,
+		x, err := explore.Run(explore.Space{Spec: &algo, Config: nodes.Config{N: test.n}, Entries: test.entries,
 			Reordering: test.reordering, Demand: true, Checks: []string{replay.CheckPanic}})
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestNewRequestsJoinTheEndOnceTheyKnow(t *testing.T) {
 			variantOf(&ricartAgrawalaAlgorithm, "ricart-end",
 				func(r ricartAgrawala) nodes.Machine { return &ricartEnd{r, test.known} }),
 		} {
-			x, err := explore.Run(explore.Options{Spec: &algo, Config: nodes.Config{N: test.n}, Entries: test.entries,
+			x, err := explore.Run(explore.Space{Spec: &algo, Config: nodes.Config{N: test.n}, Entries: test.entries,
 				Checks: []string{replay.CheckPanic}})
 			if err != nil {
 				t.Fatal(err)

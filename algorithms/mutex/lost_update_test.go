@@ -74,7 +74,7 @@ func endsOfAccount(t *testing.T, updates int, amounts []int, most int) (ends []i
 			Messages: []nodes.MessageKind{{Zero: accountRead{}}, {Zero: accountHolds{}}, {Zero: accountStore{}},
 				{Zero: accountStored{}}},
 		}}
-		x, err := explore.Run(explore.Options{Spec: algo, Config: nodes.Config{N: len(amounts)}, Entries: 1,
+		x, err := explore.Run(explore.Space{Spec: algo, Config: nodes.Config{N: len(amounts)}, Entries: 1,
 			Checks: []string{replay.CheckPanic}})
 		switch {
 		case err != nil:

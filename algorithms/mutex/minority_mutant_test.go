@@ -110,7 +110,7 @@ func TestMinoritiesAreExplored(t *testing.T) {
 		if spec.Exclusion().Minority == nil {
 			continue
 		}
-		for _, o := range []explore.Options{{Crashes: 2}, {Crashes: 1, Restarts: true, Suspicions: 1},
+		for _, o := range []explore.Space{{Crashes: 2}, {Crashes: 1, Restarts: true, Suspicions: 1},
 			{Suspicions: 2, Losses: 1, Reordering: true}} {
 			o.Spec, o.Config, o.Entries, o.Copies = spec, nodes.Config{N: 3, Fenced: true}, 1, 1
 			o.Checks, o.States = []string{replay.CheckMinority}, soak.Pick[uint64](3000, 20_000, 500_000)

@@ -112,11 +112,11 @@ func TestPrintedPrioritiesLetTwoIn(t *testing.T) {
 				continue
 			}
 			c := m.config.With(priorityOption.Name, value)
-			x := algotest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 1, Demand: true})
+			x := algotest.Explore(t, explore.Space{Spec: &m.spec, Config: c, Entries: 1, Demand: true})
 			if x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 				t.Errorf("%s: %+v", value, x.Violation)
 			}
-			sound := algotest.Explore(t, explore.Options{Spec: &ricartAgrawalaAlgorithm, Config: c, Entries: 1})
+			sound := algotest.Explore(t, explore.Space{Spec: &ricartAgrawalaAlgorithm, Config: c, Entries: 1})
 			if sound.Violation != nil || !sound.Exhausted || !sound.Progress {
 				t.Errorf("%s, mended: %+v", value, sound)
 			}

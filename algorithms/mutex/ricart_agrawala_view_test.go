@@ -166,7 +166,7 @@ func TestViewsAreExplored(t *testing.T) {
 		{3, 7, false, 94_532},
 		{3, 8, true, 264_660},
 	} {
-		x, err := explore.Run(explore.Options{Spec: &ricartViewAlgorithm, Entries: 1, Crashes: 1, Suspicions: 1,
+		x, err := explore.Run(explore.Space{Spec: &ricartViewAlgorithm, Entries: 1, Crashes: 1, Suspicions: 1,
 			Config: nodes.Config{N: test.nodes, Fenced: test.fenced}, Copies: 1, Depth: test.depth})
 		if err != nil {
 			t.Fatal(err)

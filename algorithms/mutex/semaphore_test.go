@@ -61,7 +61,7 @@ func TestOneTooManyIsFoundByDefault(t *testing.T) {
 			continue
 		}
 		c := m.spec.Explicit(nodes.Config{N: 2})
-		x := algotest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 1, Reordering: true})
+		x := algotest.Explore(t, explore.Space{Spec: &m.spec, Config: c, Entries: 1, Reordering: true})
 		if x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
 			t.Errorf("%s, in which %s: %+v", m.sound.Name, m.rule, x)
 		}

@@ -31,7 +31,7 @@ func TestVariantsAreSound(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, o := range []explore.Options{
+			for _, o := range []explore.Space{
 				{Entries: 2},
 				{Entries: 1, Duplicates: 1, Crashes: 1, Restarts: true},
 			} {

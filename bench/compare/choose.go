@@ -30,7 +30,7 @@ const (
 const simulated = "simulate"
 
 // Text returns the value of a column; for a simulated trial, the machine is "".
-func (t *Trial) Text(column string) string {
+func (t *Observation) Text(column string) string {
 	switch {
 	case column != machineColumn:
 		return t.Row.Text(column)
@@ -53,7 +53,7 @@ func ColumnsWith(options []string) []string {
 
 // OptionColumns returns the columns of the options of some trials, sorted. It leaves out what the client of a
 // service declares, which follows from the service and its options.
-func OptionColumns(trials []*Trial) []string {
+func OptionColumns(trials []*Observation) []string {
 	names := map[string]bool{}
 	for _, t := range trials {
 		declares := t.Options[foreign.ServiceOption] != ""
@@ -77,7 +77,7 @@ func ofAlgorithm(column string) bool {
 }
 
 // CheckColumns returns an error if trials cannot be grouped or chosen by the named columns.
-func CheckColumns(table catalog.Table, names []string, trials []*Trial) error {
+func CheckColumns(table catalog.Table, names []string, trials []*Observation) error {
 	known := append(Columns(table), OptionColumns(trials)...)
 	for _, name := range names {
 		switch {
@@ -85,7 +85,7 @@ func CheckColumns(table catalog.Table, names []string, trials []*Trial) error {
 		case results.IsColumn(name):
 			return fmt.Errorf("%s is a result of a run and not an option: take a column such as "+
 				"algorithm, nodes or latency", name)
-		case !slices.ContainsFunc(trials, func(t *Trial) bool { return t.Text(name) != "" }):
+		case !slices.ContainsFunc(trials, func(t *Observation) bool { return t.Text(name) != "" }):
 			return fmt.Errorf("there is no column %q%s", name,
 				suggest.List{Names: known, By: "docs/columns.md"}.Hint(name))
 		}
@@ -96,7 +96,7 @@ func CheckColumns(table catalog.Table, names []string, trials []*Trial) error {
 // A selection has the trials that are compared, in groups.
 type selection struct {
 	names   []string // names of the groups, the baseline first
-	trials  []*Trial
+	trials  []*Observation
 	group   []int    // by trial: the index of its group
 	by      []string // the columns that make the groups; nil: the groups are two sides
 	columns []string // other columns that tell trials apart
@@ -104,7 +104,7 @@ type selection struct {
 
 // choose selects the trials of sides that match the request, and sorts them into groups.
 func (r *Request) choose(sides []Side) (*selection, error) {
-	var all []*Trial
+	var all []*Observation
 	for _, side := range sides {
 		if len(side.Trials) == 0 {
 			return nil, fmt.Errorf("%s has no trials", side.Name)
@@ -153,7 +153,7 @@ func (r *Request) choose(sides []Side) (*selection, error) {
 var named = pattern.Of(`"(?:[^"\\]|\\.)*"|/[^/]*/|(\w+):`)
 
 // filter returns the filter of a request, and the columns that it uses.
-func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string, err error) {
+func (r *Request) filter(trials []*Observation) (f *benchproc.Filter, columns []string, err error) {
 	query := "(" + cmp.Or(strings.Join(r.Where, ") ("), "*") + ")"
 	for _, where := range r.Where {
 		for _, found := range named().FindAllStringSubmatch(where, -1) {
@@ -169,7 +169,7 @@ func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string
 }
 
 // result returns a trial for benchproc, with some columns as its configuration.
-func (t *Trial) result(columns []string) *benchfmt.Result {
+func (t *Observation) result(columns []string) *benchfmt.Result {
 	r := &benchfmt.Result{}
 	for _, column := range columns {
 		r.Config = append(r.Config, benchfmt.Config{Key: column, Value: []byte(t.Text(column))})
@@ -235,8 +235,8 @@ func (s *selection) values(column string) (each [][]string, all []string) {
 	return each, all
 }
 
-func pointers(trials []Trial) []*Trial {
-	all := make([]*Trial, len(trials))
+func pointers(trials []Observation) []*Observation {
+	all := make([]*Observation, len(trials))
 	for i := range trials {
 		all[i] = &trials[i]
 	}

@@ -15,8 +15,8 @@ import (
 	"turnstile/results"
 )
 
-// A Trial is a row of runs.csv, with a description of the machine of its run, or "" if that is unknown.
-type Trial struct {
+// An Observation is what is known of a trial: its row of runs.csv, and the machine of its run, "" if unknown.
+type Observation struct {
 	results.Row
 	Machine string
 	Started time.Time // when its run began; zero: unknown
@@ -25,7 +25,7 @@ type Trial struct {
 // A Side is a named set of trials to compare.
 type Side struct {
 	Name   string
-	Trials []Trial
+	Trials []Observation
 }
 
 // A Request names the groups of a comparison and its figures.
@@ -73,7 +73,7 @@ type Group struct {
 
 	Interrupted int `json:"-"` // how many of Others the user interrupted
 
-	trials []*Trial
+	trials []*Observation
 	same   bool // the trials are simulated, and all their figures are equal
 }
 
@@ -175,18 +175,18 @@ func (s *selection) apart(columns []string) string {
 // the same values in the given columns.
 func (c *Comparison) pair(s *selection, apart []string) error {
 	var order []string
-	rows := map[string][][]*Trial{} // by experiment and group
+	rows := map[string][][]*Observation{} // by experiment and group
 	for i, t := range s.trials {
 		where := t.where(apart)
 		if rows[where] == nil {
 			order = append(order, where)
-			rows[where] = make([][]*Trial, len(s.names))
+			rows[where] = make([][]*Observation, len(s.names))
 		}
 		rows[where][s.group[i]] = append(rows[where][s.group[i]], t)
 	}
 	for _, where := range order {
 		row := rows[where]
-		if i := slices.IndexFunc(row, func(trials []*Trial) bool { return trials == nil }); i >= 0 {
+		if i := slices.IndexFunc(row, func(trials []*Observation) bool { return trials == nil }); i >= 0 {
 			c.Alone = append(c.Alone, s.names[1-i]+": "+where)
 			c.alone[1-i] = append(c.alone[1-i], groupOf(s.names[1-i], where, row[1-i]))
 			continue
@@ -211,7 +211,7 @@ func (c *Comparison) pair(s *selection, apart []string) error {
 }
 
 // where returns the values of a trial in some columns, as text.
-func (t *Trial) where(columns []string) string {
+func (t *Observation) where(columns []string) string {
 	var words []string
 	for _, column := range columns {
 		if text := t.Text(column); text != "" || !ofAlgorithm(column) {
@@ -222,9 +222,9 @@ func (t *Trial) where(columns []string) string {
 }
 
 // GroupOf returns the group of some trials, which must have the same options.
-func GroupOf(name string, trials []Trial) *Group { return groupOf(name, "", pointers(trials)) }
+func GroupOf(name string, trials []Observation) *Group { return groupOf(name, "", pointers(trials)) }
 
-func groupOf(name, where string, trials []*Trial) *Group {
+func groupOf(name, where string, trials []*Observation) *Group {
 	type draw struct {
 		version, verdict string
 		seed             uint64
@@ -252,7 +252,7 @@ func groupOf(name, where string, trials []*Trial) *Group {
 		}
 	}
 	g.Valid = len(g.trials)
-	g.same = g.Valid > 1 && !slices.ContainsFunc(g.trials, func(t *Trial) bool {
+	g.same = g.Valid > 1 && !slices.ContainsFunc(g.trials, func(t *Observation) bool {
 		return t.Kind != simulated || t.Figures != g.trials[0].Figures
 	})
 	return g
@@ -281,6 +281,6 @@ func (c *Comparison) compare(metrics []results.Column) {
 // measured reports whether some valid trial has measured a metric.
 func (c *Comparison) measured(metric results.Column) bool {
 	return slices.ContainsFunc(c.Groups, func(g *Group) bool {
-		return slices.ContainsFunc(g.trials, func(t *Trial) bool { return t.Figure(metric).Known() })
+		return slices.ContainsFunc(g.trials, func(t *Observation) bool { return t.Figure(metric).Known() })
 	})
 }

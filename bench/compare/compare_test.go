@@ -23,12 +23,12 @@ type maker struct {
 	nodes     int
 	n         int
 	wait      float64 // the mean of wait_us_p99
-	change    func(t *Trial)
+	change    func(t *Observation)
 }
 
-func (m maker) trials(dice *rand.Rand) (all []Trial) {
+func (m maker) trials(dice *rand.Rand) (all []Observation) {
 	for i := range cmp.Or(m.n, 8) {
-		t := Trial{Machine: "two cores", Row: results.Row{Run: m.algorithm, Trial: i + 1, Version: "v1",
+		t := Observation{Machine: "two cores", Row: results.Row{Run: m.algorithm, Trial: i + 1, Version: "v1",
 			Seed: dice.Uint64(), Asked: results.Asked{Kind: "bench", Algorithm: m.algorithm, Nodes: cmp.Or(m.nodes, 8),
 				Cells: map[string]any{"load": "saturated", "latency": "constant:1ms"}},
 			Figures: measure.Figures{WaitUSP99: figure.Number(math.Round(10*m.wait*(1+dice.Float64()/10)) / 10),
@@ -65,7 +65,7 @@ func saysOf(c *Comparison) (all []string) {
 }
 
 func TestGroupsByAlgorithm(t *testing.T) {
-	tree := func(t *Trial) { t.Options = map[string]string{"tree": "star"} }
+	tree := func(t *Observation) { t.Options = map[string]string{"tree": "star"} }
 	set := sideOf("lan", maker{algorithm: "ricart-agrawala", wait: 100},
 		maker{algorithm: "raymond", wait: 150, change: tree},
 		maker{algorithm: "suzuki-kasami", wait: 70}, maker{algorithm: "maekawa", wait: 100})
@@ -107,29 +107,29 @@ func TestGroupsByAlgorithm(t *testing.T) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-6 } // figures are rounded
 
-func busy(t *Trial) { t.CPUBusy = figure.Number(0.95) }
+func busy(t *Observation) { t.CPUBusy = figure.Number(0.95) }
 
 // A comparison says why groups cannot be ranked.
 func TestReasons(t *testing.T) {
-	simulate := func(t *Trial) { t.Kind, t.Machine = "simulate", "" }
-	bound := func(t *Trial) { t.WaitUSP99 = figure.AtLeast(500) }
-	for want, change := range map[string]func(t *Trial){
-		"too few trials: 3 and 3; 4 of each would do for 1 comparison": func(t *Trial) {
+	simulate := func(t *Observation) { t.Kind, t.Machine = "simulate", "" }
+	bound := func(t *Observation) { t.WaitUSP99 = figure.AtLeast(500) }
+	for want, change := range map[string]func(t *Observation){
+		"too few trials: 3 and 3; 4 of each would do for 1 comparison": func(t *Observation) {
 			if t.Trial > 3 {
 				t.Verdict = "inconclusive"
 			}
 		},
-		"no valid trial of b": func(t *Trial) { t.Verdict = "violated" },
-		"not measured in b":   func(t *Trial) { t.WaitUSP99 = figure.Figure{} },
+		"no valid trial of b": func(t *Observation) { t.Verdict = "violated" },
+		"not measured in b":   func(t *Observation) { t.WaitUSP99 = figure.Figure{} },
 		"in 8 of 8 trials of b only a lower bound is known":          bound,
 		"CPU-bound in 8 of 8 trials of b: its delays are not ranked": busy,
-		"the 8 simulated trials of b are identical, since nothing in them is random": func(t *Trial) {
+		"the 8 simulated trials of b are identical, since nothing in them is random": func(t *Observation) {
 			simulate(t)
 			t.Figures = measure.Figures{WaitUSP99: figure.Number(7), EntriesPerS: figure.Number(3)}
 		},
-		"": func(*Trial) {},
+		"": func(*Observation) {},
 	} {
-		set := sideOf("set", maker{algorithm: "a", wait: 100, change: func(t *Trial) {
+		set := sideOf("set", maker{algorithm: "a", wait: 100, change: func(t *Observation) {
 			switch {
 			case strings.HasSuffix(want, "nothing in them is random"):
 				simulate(t)
@@ -162,7 +162,7 @@ func TestThroughputIsRankedWhereDelaysAreNot(t *testing.T) {
 }
 
 func TestOnlyValidTrialsAndEachSeedOnce(t *testing.T) {
-	repeats := func(t *Trial) {
+	repeats := func(t *Observation) {
 		t.Kind = "simulate"
 		t.Seed = uint64(t.Trial % 7)
 		if t.Trial == 3 {
@@ -236,8 +236,8 @@ func TestOrderOfGroups(t *testing.T) {
 
 // An option can be named alone or, as in files, with its algorithm.
 func TestGroupsByOption(t *testing.T) {
-	tree := func(is string) func(t *Trial) {
-		return func(t *Trial) { t.Options = map[string]string{"tree": is} }
+	tree := func(is string) func(t *Observation) {
+		return func(t *Observation) { t.Options = map[string]string{"tree": is} }
 	}
 	set := sideOf("lan", maker{algorithm: "raymond", wait: 100, change: tree("line")},
 		maker{algorithm: "raymond", wait: 200, change: tree("star")})
@@ -250,8 +250,8 @@ func TestGroupsByOption(t *testing.T) {
 }
 
 func TestSides(t *testing.T) {
-	far := func(t *Trial) { t.Cells["latency"] = "constant:9ms" }
-	newer := func(t *Trial) { t.Version, t.Nodes = "v2", 16 }
+	far := func(t *Observation) { t.Cells["latency"] = "constant:9ms" }
+	newer := func(t *Observation) { t.Version, t.Nodes = "v2", 16 }
 	lan := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 120},
 		maker{algorithm: "c", wait: 1})
 	wan := sideOf("wan", maker{algorithm: "b", wait: 240, change: far},
@@ -268,7 +268,7 @@ func TestSides(t *testing.T) {
 		!slices.Equal(c.Unmeasured, []results.Column{"elect_us_p50"}) || c.Differ[0].Name != "latency" {
 		t.Errorf("%+v", c)
 	}
-	bad := func(t *Trial) { far(t); t.Verdict = "violated" }
+	bad := func(t *Observation) { far(t); t.Verdict = "violated" }
 	wan.Trials = append(wan.Trials, sideOf("wan", maker{algorithm: "d", wait: 1, change: bad}).Trials...)
 	if c, err = Compare(Request{Metrics: []results.Column{"entries_per_s"}}, lan, wan); err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func TestSides(t *testing.T) {
 }
 
 func TestDefaultsOfLeaders(t *testing.T) {
-	elect := func(t *Trial) {
+	elect := func(t *Observation) {
 		t.Cells["load"] = "campaign"
 		t.Figures = measure.Figures{ElectUSP50: t.WaitUSP99, ElectUSMax: t.WaitUSP99, Messages: t.EntriesPerS}
 	}
@@ -349,7 +349,7 @@ func TestNamesOfMetrics(t *testing.T) {
 
 // ofService makes trials of a service with some number of servers.
 func ofService(members, durable string) maker {
-	return maker{algorithm: "nats-kv", wait: 100, change: func(t *Trial) {
+	return maker{algorithm: "nats-kv", wait: 100, change: func(t *Observation) {
 		t.Options = map[string]string{foreign.ServiceOption: "nats-kv", "members": members, "durable": durable,
 			"server-version": "2.15.2", foreign.PromisesOption: "safe=no-pause+" + members, foreign.KindsOption: ""}
 	}}
@@ -360,7 +360,7 @@ func ofService(members, durable string) maker {
 func TestOptionsOfServicesTellTrialsApart(t *testing.T) {
 	one, three, durable := ofService("1", "off"), ofService("3", "off"), ofService("1", "on")
 	program := func(command string) maker {
-		return maker{algorithm: foreign.Name, wait: 100, change: func(t *Trial) {
+		return maker{algorithm: foreign.Name, wait: 100, change: func(t *Observation) {
 			t.Options = map[string]string{foreign.CommandOption: command, foreign.PromisesOption: "safe=" + command}
 		}}
 	}
@@ -395,9 +395,9 @@ func TestOptionsOfServicesTellTrialsApart(t *testing.T) {
 }
 
 // trialsAt returns valid trials of processes with given throughputs.
-func trialsAt(rates ...float64) (all []Trial) {
+func trialsAt(rates ...float64) (all []Observation) {
 	for i, r := range rates {
-		t := Trial{Row: results.Row{Seed: uint64(i), Verdict: "valid"}}
+		t := Observation{Row: results.Row{Seed: uint64(i), Verdict: "valid"}}
 		t.Kind, t.EntriesPerS, t.WaitUSP99 = "bench", figure.Number(r), figure.Number(1e6/r)
 		all = append(all, t)
 	}
@@ -433,8 +433,8 @@ func TestRank(t *testing.T) {
 
 // If trials sent heartbeats, a comparison also has a line for messages including heartbeats.
 func TestHeartbeatsCountAsMessages(t *testing.T) {
-	with := func(heartbeats figure.Figure) func(*Trial) {
-		return func(t *Trial) {
+	with := func(heartbeats figure.Figure) func(*Observation) {
+		return func(t *Observation) {
 			t.Heartbeats, t.EntriesAccepted = heartbeats, figure.Number(10)
 			t.Complete()
 		}

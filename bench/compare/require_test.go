@@ -95,15 +95,15 @@ func TestRequirementsOfFaults(t *testing.T) {
 // A candidate with a violated trial, or with more trials than the baseline that are not valid, fails,
 // whatever it measured in other trials.
 func TestABrokenPromiseFails(t *testing.T) {
-	with := func(verdict string, first int) func(t *Trial) {
-		return func(t *Trial) {
+	with := func(verdict string, first int) func(t *Observation) {
+		return func(t *Observation) {
 			if t.Version = "v1"; t.Trial <= first {
 				t.Verdict = verdict
 			}
 		}
 	}
 	for _, c := range []struct {
-		a, b func(t *Trial)
+		a, b func(t *Observation)
 		wait float64 // mean wait of b; the mean wait of a is 100
 		want check.Outcome
 		says string

@@ -79,7 +79,7 @@ func Fetch(ctx context.Context, conn *nats.Conn, version string, folder *results
 			if !slices.Contains(d.Left, left) {
 				continue
 			}
-			err = errors.Join(err, site.Adopt(ctx, conn, d, version, left, func(h *agent.Host) error {
+			err = errors.Join(err, site.Adopt(ctx, conn, d, version, left, func(h *agent.Machine) error {
 				return h.Fetch(ctx, dir)
 			}))
 			count++

@@ -31,14 +31,14 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 		change    func(*bench.Options)
 		want      check.Outcome
 		messages  string // messages per entry; empty: the number is not exact
-		check     func(*testing.T, *Trial)
+		check     func(*testing.T, *TrialResult)
 	}{
 		"exact": {"ricart-agrawala", nil, check.Valid, "8", nil},
 		"one at a time": {"ricart-agrawala", func(o *bench.Options) {
 			o.Workload.Load, o.Entries = workload.Sequential, 20
 		}, check.Valid, "8", nil},
 		"two trials": {"ricart-agrawala", func(o *bench.Options) { o.Trials = 2 }, check.Valid, "8", nil},
-		"broken": {"naive-broadcast", nil, check.Violated, "", func(t *testing.T, got *Trial) {
+		"broken": {"naive-broadcast", nil, check.Violated, "", func(t *testing.T, got *TrialResult) {
 			for _, by := range []string{"register", "account"} {
 				if found(got.Verdict, by) != check.Violated {
 					t.Errorf("the %s finds nothing", by)

@@ -17,7 +17,7 @@ import (
 )
 
 // row returns the row of a trial in runs.csv.
-func (r *Run) row(t *Trial, m *measure.Measures) results.Row {
+func (r *Run) row(t *TrialResult, m *measure.Measures) results.Row {
 	o := &r.Record.Options
 	row := results.Row{
 		Run:     r.Folder.Name(),
@@ -95,7 +95,7 @@ func meanUS(s chance.Distribution) figure.Figure {
 }
 
 // ledger adds the beliefs of the nodes about the leader to a trial of a run about leaders, as in beliefs.csv.
-func (r *Run) ledger(t *Trial, j bench.Judgement) {
+func (r *Run) ledger(t *TrialResult, j bench.Judgement) {
 	leaders := j.Checks.Leaders()
 	if leaders == nil || !j.Window.Known() {
 		return
@@ -137,7 +137,7 @@ func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.Beli
 }
 
 // divide adds the figures of kinds of messages, sizes of requests and resources to a trial.
-func (r *Run) divide(t *Trial, m *measure.Measures) {
+func (r *Run) divide(t *TrialResult, m *measure.Measures) {
 	run := r.Folder.Name()
 	for _, of := range m.OfMessages(r.Stack.Codec()) {
 		t.Messages = append(t.Messages, results.MessageRow{Run: run, Trial: t.Number, OfMessages: of})
@@ -154,7 +154,7 @@ func (r *Run) divide(t *Trial, m *measure.Measures) {
 
 // measureFaults adds the effects of faults to a trial, as in faults.csv and timeline.csv. The fold is nil if
 // the run has no faults, and leaders if it is not about leaders.
-func (r *Run) measureFaults(t *Trial, f *measure.FaultFold, leaders *measure.Leaders) {
+func (r *Run) measureFaults(t *TrialResult, f *measure.FaultFold, leaders *measure.Leaders) {
 	if f == nil {
 		return
 	}

@@ -35,7 +35,7 @@ type Run struct {
 	*bench.Job
 	Folder *results.Folder
 	Record Record
-	Trials []*Trial
+	Trials []*TrialResult
 	// Unjudged are the trials of a reopened run whose histories cannot be read.
 	Unjudged []Unjudged
 
@@ -44,8 +44,8 @@ type Run struct {
 	release   func() error      // marks that the run is no longer being made
 }
 
-// A Trial is the result of one trial. A run may have thousands, so it is small: a few kilobytes.
-type Trial struct {
+// A TrialResult is the result of one trial. A run may have thousands, so it is small: a few kilobytes.
+type TrialResult struct {
 	Number int
 	// Measures are nil unless this is the first trial of its run: they hold on to all that was counted.
 	Measures  *measure.Measures
@@ -152,7 +152,7 @@ func (r *Run) make(ctx context.Context, s Setup, reserved *site.Reservation) (er
 }
 
 // makeTrial makes a trial. After an error, no other trial may follow.
-func (r *Run) makeTrial(ctx context.Context, t *trial.Trial, onTrial func(*Trial)) error {
+func (r *Run) makeTrial(ctx context.Context, t *trial.Trial, onTrial func(*TrialResult)) error {
 	if err := os.Mkdir(t.Dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder of a trial: %w", err)
 	}
@@ -293,7 +293,7 @@ func (r *Run) judgement(h history.Header, number int) bench.Judgement {
 func (r *Run) conclude(number int, j bench.Judgement, stalled stall.Reports) {
 	record, m := &r.Record.Trials[number-1], &j.Measures.Measures
 	j.Lead()
-	t := &Trial{Number: number, Trouble: record.Trouble, Verdict: j.Checks.Verdict()}
+	t := &TrialResult{Number: number, Trouble: record.Trouble, Verdict: j.Checks.Verdict()}
 	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // the checks saw only a part of the trial
 		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
 		if missing := j.Checks.Missing(); t.Trouble == results.UnfinishedSays && len(missing) > 0 {
@@ -317,12 +317,12 @@ func (r *Run) conclude(number int, j bench.Judgement, stalled stall.Reports) {
 // A Setup says where a run finds its programs and puts its results.
 type Setup struct {
 	site.Setup
-	Results  string         // the folder of all result sets
-	Set      string         // the set that the run belongs to
-	Name     string         // name of the run's folder; empty: the time, the algorithm and the number of nodes
-	Sweep    *SweepRun      // place of the run in a sweep; nil: the run belongs to no sweep
-	Progress func(Progress) // called while the run is being made; may be nil
-	OnTrial  func(*Trial)   // called when a trial is over; may be nil
+	Results  string             // the folder of all result sets
+	Set      string             // the set that the run belongs to
+	Name     string             // name of the run's folder; empty: time, algorithm and number of nodes
+	Sweep    *SweepRun          // place of the run in a sweep; nil: the run belongs to no sweep
+	Progress func(Progress)     // called while the run is being made; may be nil
+	OnTrial  func(*TrialResult) // called when a trial is over; may be nil
 }
 
 // Progress describes how far a trial has got.
@@ -332,8 +332,8 @@ type Progress = trial.Progress
 // them. If a run is damaged, or was changed after it was written, StoredTrials reports that to damaged, and
 // returns what can be read of the run.
 func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*results.Folder, error)) (
-	all []compare.Trial) {
-	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
+	all []compare.Observation) {
+	trials, errs := make([][]compare.Observation, len(folders)), make([]error, len(folders))
 	var group sync.WaitGroup
 	var next atomic.Int64
 	for range runtime.GOMAXPROCS(0) {
@@ -357,7 +357,7 @@ func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*
 }
 
 // trialsOf returns the trials of one run that can be read, and what is wrong.
-func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, error) {
+func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Observation, error) {
 	if folder.Joined() {
 		return joinedTrials(known, folder)
 	}
@@ -374,9 +374,9 @@ func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, err
 	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New(results.UnfinishedSays)
 	}
-	trials := make([]compare.Trial, len(rows))
+	trials := make([]compare.Observation, len(rows))
 	for i := range rows {
-		trials[i] = compare.Trial{Row: rows[i], Machine: machine, Started: record.Started}
+		trials[i] = compare.Observation{Row: rows[i], Machine: machine, Started: record.Started}
 		trials[i].Run = folder.Name() // the folder may have been renamed
 	}
 	return trials, errors.Join(wrong, err)
@@ -384,11 +384,11 @@ func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, err
 
 // joinedTrials returns the trials of a run with joined tables. It takes the machine from the recorded command
 // of the same version.
-func joinedTrials(known catalog.Table, folder *results.Folder) ([]compare.Trial, error) {
+func joinedTrials(known catalog.Table, folder *results.Folder) ([]compare.Observation, error) {
 	rows, err := folder.Rows(known.OptionNames()...)
-	all := make([]compare.Trial, len(rows))
+	all := make([]compare.Observation, len(rows))
 	for i := range rows {
-		all[i] = compare.Trial{Row: rows[i]}
+		all[i] = compare.Observation{Row: rows[i]}
 		if m, is := folder.MadeOn(rows[i].Version); is {
 			all[i].Machine = MachineText(m)
 		}

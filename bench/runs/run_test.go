@@ -122,7 +122,7 @@ func makeRun(t *testing.T, o bench.Options) (*Run, error) {
 }
 
 // errorf fails a test, or skips it if the trial shows nothing because the machine was busy.
-func (t *Trial) errorf(of *testing.T, format string, args ...any) {
+func (t *TrialResult) errorf(of *testing.T, format string, args ...any) {
 	of.Helper()
 	benchtest.Errorf(of, &t.Verdict, &t.Row.Figures, format, args...)
 }

@@ -87,11 +87,11 @@ func (s *Service) SettingLines() (lines []string) {
 }
 
 // An Opener opens the client of one node.
-type Opener[L program.Lock] func(context.Context, program.Setting, Values) (L, error)
+type Opener[L program.Lock] func(context.Context, program.Init, Values) (L, error)
 
 // Opens converts an Opener of some type of lock to an Opener of [program.Lock].
 func Opens[L program.Lock](open Opener[L]) Opener[program.Lock] {
-	return func(ctx context.Context, s program.Setting, v Values) (program.Lock, error) {
+	return func(ctx context.Context, s program.Init, v Values) (program.Lock, error) {
 		return open(ctx, s, v)
 	}
 }
@@ -103,7 +103,7 @@ func (s *Service) client(v Values, in io.Reader, out io.Writer) error {
 	}
 	obeys := s.Obeys == nil || s.Obeys(v)
 	return program.ServeLock(in, out, s.Declare(v), obeys,
-		func(ctx context.Context, set program.Setting) (program.Lock, error) { return s.Open(ctx, set, v) })
+		func(ctx context.Context, set program.Init) (program.Lock, error) { return s.Open(ctx, set, v) })
 }
 
 // A Declaration is what clients promise, with the keys of the message declare in docs/foreign.md.

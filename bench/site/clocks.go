@@ -25,7 +25,7 @@ const (
 
 // A hostClock tracks the clock of a host.
 type hostClock struct {
-	host *agent.Host
+	host *agent.Machine
 	conn *nats.Conn
 	same bool // the host uses the orchestrator's clock
 
@@ -35,7 +35,7 @@ type hostClock struct {
 }
 
 // newHostClock compares the clock of a host with this machine's clock.
-func newHostClock(conn *nats.Conn, h *agent.Host) (*hostClock, error) {
+func newHostClock(conn *nats.Conn, h *agent.Machine) (*hostClock, error) {
 	c := &hostClock{host: h, conn: conn}
 	var x offset.Exchange
 	for range exchanges {
@@ -111,7 +111,7 @@ func (c *hostClock) known() history.Clock {
 func (f *fleet) readClocks(ctx context.Context) error {
 	f.clocks = make([]*hostClock, len(f.hosts))
 	ctx, f.stopClocks = context.WithCancel(ctx)
-	return f.each(func(h *agent.Host) (err error) {
+	return f.each(func(h *agent.Machine) (err error) {
 		i := slices.Index(f.hosts, h)
 		if f.clocks[i], err = newHostClock(f.conn, h); err == nil && !f.clocks[i].same {
 			h.Correct = func(stamp int64) int64 {

@@ -32,7 +32,7 @@ type fleet struct {
 	job    *bench.Job
 	conn   *nats.Conn
 	run    *agent.Run
-	hosts  []*agent.Host
+	hosts  []*agent.Machine
 	own    bool              // the run has started the agents on this machine
 	plane  *cluster.Brokers  // the control plane, if it is the run's own
 	agents []cluster.Node    // agents that the run has started
@@ -231,7 +231,7 @@ func (f *fleet) Begin(ctx context.Context, dir string, origin uint64, zero int64
 	if !f.own {
 		name = LeftFolder(f.run.Name, name)
 	}
-	err := f.each(func(h *agent.Host) error { return h.Begin(ctx, name) })
+	err := f.each(func(h *agent.Machine) error { return h.Begin(ctx, name) })
 	if err == nil && f.own {
 		f.shared, err = filepath.Abs(dir)
 	}
@@ -296,7 +296,7 @@ func (f *fleet) Apart() bool { return f.shared == "" }
 // Follow implements Hosts.
 func (f *fleet) Follow(state *chaos.SharedState, clients int) error {
 	decided, seen := state.Decided(), make([][]byte, len(f.hosts))
-	err := f.each(func(h *agent.Host) (err error) {
+	err := f.each(func(h *agent.Machine) (err error) {
 		i := slices.Index(f.hosts, h)
 		seen[i], err = h.Faults(context.Background(), decided, clients)
 		if errors.Is(err, agent.ErrLate) { // it is unknown which faults the nodes of the host suffer
@@ -334,7 +334,7 @@ func (f *fleet) findShared(ctx context.Context) string {
 }
 
 // each calls do for all hosts concurrently, and joins the errors.
-func (f *fleet) each(do func(*agent.Host) error) error {
+func (f *fleet) each(do func(*agent.Machine) error) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(f.hosts))
 	for i, h := range f.hosts {
@@ -349,7 +349,7 @@ const CountLimit = time.Second
 
 // Refresh implements Hosts.
 func (f *fleet) Refresh() bool {
-	err := f.each(func(h *agent.Host) error {
+	err := f.each(func(h *agent.Machine) error {
 		if h.Runs() == 0 || h.Refresh(context.Background(), CountLimit) {
 			return nil
 		}
@@ -365,7 +365,7 @@ func (f *fleet) Collect(ctx context.Context, dir string, origin uint64) error {
 	if f.zeros == nil {
 		return nil
 	}
-	fetch := func(h *agent.Host) error {
+	fetch := func(h *agent.Machine) error {
 		if f.own || h.Gone() != nil { // the files are here already, or the trial reports that the host is lost
 			return nil
 		}
@@ -387,7 +387,7 @@ func (f *fleet) end() {
 	if f.stopClocks != nil {
 		f.stopClocks()
 	}
-	f.each(func(h *agent.Host) error { return h.End(context.Background()) })
+	f.each(func(h *agent.Machine) error { return h.End(context.Background()) })
 	if f.shared != "" && !f.own {
 		os.RemoveAll(f.shared)
 	}

@@ -19,7 +19,7 @@ func CleanHosts(ctx context.Context, conn *nats.Conn, version string) (removed [
 	found, err := Find(conn)
 	for _, d := range found {
 		for _, left := range d.Left {
-			wrong := Adopt(ctx, conn, d, version, left, func(*agent.Host) error { return nil })
+			wrong := Adopt(ctx, conn, d, version, left, func(*agent.Machine) error { return nil })
 			if err = errors.Join(err, wrong); wrong == nil {
 				removed = append(removed, d.Name+": "+left)
 			}
@@ -30,7 +30,7 @@ func CleanHosts(ctx context.Context, conn *nats.Conn, version string) (removed [
 
 // Adopt takes over the files of a run that a host has kept, calls do, and then makes the host remove them.
 func Adopt(ctx context.Context, conn *nats.Conn, d agent.Description, version, left string,
-	do func(*agent.Host) error) error {
+	do func(*agent.Machine) error) error {
 	run, err := agent.NewRun(conn, strings.ToLower(broker.NewToken()[:12]))
 	if err != nil {
 		return err

@@ -315,7 +315,7 @@ func untilHealed(next figure.Figure, f *results.FaultRow) figure.Figure {
 
 // nextEntry returns the time from the start of the fault to the next entry. The run counts only if a client
 // was inside when the fault began: the victim, if it is a client.
-func nextEntry(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
+func nextEntry(run *runs.Run, t *runs.TrialResult) (next figure.Figure, why string) {
 	h, err := run.Folder.History(t.Number)
 	if err != nil {
 		return next, err.Error()
@@ -356,7 +356,7 @@ func (f *insideFold) Add(e history.Event) {
 func (f *insideFold) Close([]*history.NodeLog) {}
 
 // nextLeader returns the time from the start of the fault until a node leads that did not lead before.
-func nextLeader(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
+func nextLeader(run *runs.Run, t *runs.TrialResult) (next figure.Figure, why string) {
 	h, err := run.Folder.History(t.Number)
 	if err != nil {
 		return next, err.Error()

@@ -194,7 +194,7 @@ func valueOf(f figure.Figure) float64 {
 }
 
 // storyOf tells what happened in a run: its faults, and the finding with its witness.
-func storyOf(t *runs.Trial, one *Hunted) (lines []string) {
+func storyOf(t *runs.TrialResult, one *Hunted) (lines []string) {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
 		switch {
@@ -547,7 +547,7 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 // worstInside returns a finding that the service is to blame for, or nil: a promise was broken though all its
 // assumptions held; nobody entered during a fault that broke no assumption; or nobody entered after the end
 // of faults that broke no assumption but NoAmnesia.
-func worstInside(t *runs.Trial, faults bool) *check.Finding {
+func worstInside(t *runs.TrialResult, faults bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
 		stalled := f.Expected && faults && f.Broken != 0 && f.Broken&^nodes.NoAmnesia == 0

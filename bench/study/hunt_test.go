@@ -145,7 +145,7 @@ func TestWhatIsAFinding(t *testing.T) {
 		one := c.finding
 		record := runs.Record{Trials: []runs.TrialRecord{{Faults: []chaos.Fault{{}}}}}
 		r := &runs.Run{Folder: &results.Folder{Path: t.TempDir()}, Record: record,
-			Trials: []*runs.Trial{{Trouble: c.trouble,
+			Trials: []*runs.TrialResult{{Trouble: c.trouble,
 				Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
 		if c.bound {
 			r.Trials[0].Row.CPUBusy = figure.Number(1)

@@ -23,11 +23,11 @@ type kind struct {
 	// line completes the options of a run that shows a known failure of a service; shown reads what the run
 	// shows.
 	line  func(l *ServiceLine, o *bench.Options)
-	shown func(r *ServiceRun, t *runs.Trial)
+	shown func(r *ServiceRun, t *runs.TrialResult)
 	// failover completes the options of a run that measures a failover. Next reads the time from the run, or
 	// returns why the run does not count.
 	failover func(c *FailoverCase, o *bench.Options)
-	next     func(run *runs.Run, t *runs.Trial) (next figure.Figure, why string)
+	next     func(run *runs.Run, t *runs.TrialResult) (next figure.Figure, why string)
 	// The grid of runs without faults: its holds, its loads, and how many entries each node makes; 0 entries:
 	// the run lasts as long as an election may take.
 	holds   []time.Duration

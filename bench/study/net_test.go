@@ -201,7 +201,7 @@ func TestNetOfExplorations(t *testing.T) {
 	says := map[string][]string{}
 	for _, spec := range soak.Few(catalog.Table{}.Algorithms()) {
 		config := spec.Explicit(nodes.Config{N: 2})
-		x, err := explore.Run(explore.Options{Spec: spec, Config: config, Entries: 2, States: 20_000,
+		x, err := explore.Run(explore.Space{Spec: spec, Config: config, Entries: 2, States: 20_000,
 			Reordering: (spec.SafeIn(config)|spec.LiveIn(config))&nodes.FIFO == 0})
 		if err != nil {
 			t.Fatalf("%s: %v", spec.Name, err)

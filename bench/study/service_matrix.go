@@ -100,7 +100,7 @@ func (c *ServiceCase) judge(folder *results.Folder, run *runs.Run, err error) {
 
 // leadersShown sets Strict and Fenced of a run about leaders. Strict breaks if two nodes led at once, in the
 // same term or not. The terms are the fences, so Fenced breaks only if two nodes led in one term.
-func (r *ServiceRun) leadersShown(t *runs.Trial) {
+func (r *ServiceRun) leadersShown(t *runs.TrialResult) {
 	r.HasFences, r.SilenceS = true, inSeconds(t.Row.LeaderlessUS)
 	r.Fenced, _ = t.Verdict.ShownInTerms()
 	if r.Strict != 0 && (isMore(t.Row.TwoLeadersUS) || isMore(t.Row.TwoLeadersStoppedUS)) {
@@ -110,7 +110,7 @@ func (r *ServiceRun) leadersShown(t *runs.Trial) {
 
 // entriesShown sets Fenced to what a run shows of the entries that a resource accepts if it demands fence
 // numbers.
-func (r *ServiceRun) entriesShown(t *runs.Trial) {
+func (r *ServiceRun) entriesShown(t *runs.TrialResult) {
 	for i := range t.Faults {
 		r.SilenceS = figure.Max(r.SilenceS, t.Faults[i].SilenceS)
 	}

@@ -400,7 +400,7 @@ func (x *partition) placed(before effect.Group) bool {
 }
 
 // judged describes what happened to the leaders in a run, and where that differs from what is expected.
-func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
+func (x *partition) judged(t *runs.TrialResult) *results.SplitBrainRow {
 	of, l := &t.Row, t.Measures.Leaders
 	out := &results.SplitBrainRow{Algorithm: x.spec.Name, Kind: of.Kind, Nodes: x.n, Cut: x.cut(),
 		CutAtS: figure.Number(x.begins.Seconds()), CutS: figure.Number(x.lasts.Seconds()), Lengthened: x.again,

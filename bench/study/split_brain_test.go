@@ -277,7 +277,7 @@ type believed struct {
 }
 
 // trial returns a run of five seconds whose cut lasted from 1 s to 3 s. Two led in one term for inTermUS.
-func trial(inTermUS float64, lanes ...[]believed) *runs.Trial {
+func trial(inTermUS float64, lanes ...[]believed) *runs.TrialResult {
 	n := len(lanes)
 	events := []history.Event{{Kind: history.Marked, Node: nodes.None, Count: history.Began},
 		{At: 5e9, Kind: history.Marked, Node: nodes.None, Count: history.Stopped}}
@@ -295,7 +295,7 @@ func trial(inTermUS float64, lanes ...[]believed) *runs.Trial {
 		f.Add(e)
 	}
 	f.Close(nil)
-	return &runs.Trial{
+	return &runs.TrialResult{
 		Measures: &measure.Measures{Leaders: measure.NewLeaders(f), Window: section.Window{From: 0, To: 5e9}},
 		Row:      results.Row{Figures: measure.Figures{TwoLeadersInTermUS: figure.Number(inTermUS)}},
 		Faults:   []results.FaultRow{{OfFault: measure.OfFault{FromS: figure.Number(1), ToS: figure.Number(3)}}},
@@ -313,7 +313,7 @@ func TestJudged(t *testing.T) {
 		name        string
 		cut         string
 		does        algorithm.Parted
-		trial       *runs.Trial
+		trial       *runs.TrialResult
 		led, agreed figure.Figure
 		stepped     bool
 		leaders     string
@@ -399,7 +399,7 @@ func TestLeadersThatAreToStay(t *testing.T) {
 	follow := func(terms ...believed) []believed { return terms }
 	for _, test := range []struct {
 		name    string
-		trial   *runs.Trial
+		trial   *runs.TrialResult
 		differs string
 	}{
 		{"it stays", trial(0, follow(believed{0, 1, 5}), follow(believed{0, 1, 5}), follow(believed{0, 1, 5})), ""},

@@ -923,7 +923,7 @@ func serve(t *testing.T, url string, change func(*Options)) *served {
 type played struct {
 	*testing.T
 	*Run
-	host *Host
+	host *Machine
 }
 
 // joined returns a run that a named host serves, in its first trial.
@@ -943,7 +943,7 @@ func joined(t *testing.T, url, name string) *played {
 	return p
 }
 
-func (p *played) join(name string, j Join) (*Host, error) {
+func (p *played) join(name string, j Join) (*Machine, error) {
 	d, err := Describe(p.conn, name, time.Second)
 	if err != nil {
 		p.Fatal(err)

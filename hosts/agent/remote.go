@@ -18,7 +18,7 @@ import (
 
 // A remote is a process on another host: a cluster.Node.
 type remote struct {
-	host     *Host
+	host     *Machine
 	number   int
 	name     string
 	onOutput func([]byte) []byte

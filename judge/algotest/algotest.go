@@ -103,7 +103,7 @@ func History(t testing.TB, o sim.Options) *history.History {
 }
 
 // Explore returns the result of an exploration.
-func Explore(t testing.TB, o explore.Options) *explore.Result {
+func Explore(t testing.TB, o explore.Space) *explore.Result {
 	t.Helper()
 	x, err := explore.Run(o)
 	if err != nil {

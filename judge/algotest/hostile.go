@@ -14,10 +14,10 @@ import (
 // Hostile returns two explorations of two clients of an algorithm. In both, links reorder messages and one
 // timer expires early; in the first a node crashes and restarts, in the second a message arrives twice.
 // Neither breaks an assumption of the algorithm's safety.
-func Hostile(of *algorithm.Algorithm) []explore.Options {
+func Hostile(of *algorithm.Algorithm) []explore.Space {
 	c := of.Explicit(nodes.Config{N: 2})
 	tolerates := func(a nodes.Assumption) bool { return of.SafeIn(c)&a == 0 }
-	o := explore.Options{Spec: of, Config: c, Entries: 2, Reordering: tolerates(nodes.FIFO),
+	o := explore.Space{Spec: of, Config: c, Entries: 2, Reordering: tolerates(nodes.FIFO),
 		Take:   workload.Take{Least: 1, Most: of.Units.Takes(c.Capacity())},
 		States: soak.Pick[uint64](2000, 60_000, 4_000_000), Memory: 2 << 30}
 	if len(of.Timers) > 0 {
@@ -30,7 +30,7 @@ func Hostile(of *algorithm.Algorithm) []explore.Options {
 	if tolerates(nodes.NoDuplication) {
 		double.Duplicates = 1
 	}
-	return []explore.Options{crash, double}
+	return []explore.Space{crash, double}
 }
 
 // ExploreHostile demands that the hostile explorations of the sound algorithms of a table find no violation.

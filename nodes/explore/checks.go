@@ -13,7 +13,7 @@ import (
 )
 
 // looksFor reports whether an exploration makes a check.
-func (o *Options) looksFor(check string) bool {
+func (o *Space) looksFor(check string) bool {
 	if o.Checks == nil {
 		return check != replay.CheckFairness && check != replay.CheckMinority
 	}
@@ -23,8 +23,8 @@ func (o *Options) looksFor(check string) bool {
 // mostPromised is the highest promised bypass whose fairness can be explored.
 const mostPromised = passedOver/2 - 1
 
-// validateChecks returns what is wrong with Options.Checks.
-func (o *Options) validateChecks(stack *algorithm.Stack) error {
+// validateChecks returns what is wrong with Space.Checks.
+func (o *Space) validateChecks(stack *algorithm.Stack) error {
 	for _, name := range o.Checks {
 		if slices.Contains(replay.Checks(), name) {
 			continue
@@ -90,7 +90,7 @@ func (w *worker) up(some []uint32) (n int) {
 }
 
 // outside returns which assumptions among needs are broken in a state. They put a violation outside the
-// model. With Options.Demand it returns 0.
+// model. With Space.Demand it returns 0.
 func (w *worker) outside(state []uint32, needs nodes.Assumption) nodes.Assumption {
 	if w.o.Demand {
 		return 0
@@ -211,12 +211,12 @@ var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.Ch
 var refused = map[nodes.Kind]struct {
 	checks    []string
 	saysCheck string
-	other     func(*Options, *algorithm.Stack) bool
+	other     func(*Space, *algorithm.Stack) bool
 	saysOther string
 }{
 	nodes.MutualExclusion: {
 		checksOfLeaders, "%s elects no leaders: look for something else than %s",
-		func(o *Options, _ *algorithm.Stack) bool { return o.Campaigns > 0 },
+		func(o *Space, _ *algorithm.Stack) bool { return o.Campaigns > 0 },
 		"%s elects no leaders, so nobody campaigns: give no number of campaigns"},
 	nodes.Election: {
 		slices.DeleteFunc(replay.Checks(), func(name string) bool {
@@ -224,12 +224,12 @@ var refused = map[nodes.Kind]struct {
 		}),
 		"%s elects leaders, and has no clients: look for " + strings.Join(checksOfLeaders, ", ") + " or " +
 			replay.CheckPanic + ", and not for %s",
-		func(_ *Options, stack *algorithm.Stack) bool { return len(stack.Mutexes()) > 0 },
+		func(_ *Space, stack *algorithm.Stack) bool { return len(stack.Mutexes()) > 0 },
 		"%s elects leaders beside resources of clients: explore the two on their own"},
 }
 
 // validateElection returns what is wrong with the options about elections and timers.
-func (o *Options) validateElection(stack *algorithm.Stack) error {
+func (o *Space) validateElection(stack *algorithm.Stack) error {
 	refused := refused[o.Spec.Kind]
 	switch {
 	case o.Timeouts > 0 && !timed(stack):
@@ -257,7 +257,7 @@ func (o *Options) validateElection(stack *algorithm.Stack) error {
 // the client in because of a request, since the request may find a token there.
 
 // secludes reports whether the check minority is made.
-func (o *Options) secludes() bool {
+func (o *Space) secludes() bool {
 	return o.Spec.Exclusion().Minority != nil && o.looksFor(replay.CheckMinority)
 }
 

@@ -21,27 +21,27 @@ func TestWrongLeadersAreFound(t *testing.T) {
 		Overlap: func(nodes.Config) time.Duration { return 2 * time.Millisecond }}
 	for name, test := range map[string]struct {
 		algorithm *algorithm.Algorithm
-		o         Options
+		o         Space
 		want      string // the check
 		steps     int
 	}{
-		"two at once":     {votes(votesWell, single), Options{}, replay.CheckLeaders, 2},
-		"alone":           {votes(votesWell, single), Options{Campaigns: 1}, "", 0},
-		"two in a term":   {votes(votesWell, terms), Options{}, replay.CheckTerms, 2},
-		"in two lives":    {votes(votesAnew, terms), Options{Campaigns: 1}, "", 0},
-		"a lower term":    {votes(votesBackward, terms), Options{Campaigns: 1}, replay.CheckTerms, 1},
+		"two at once":     {votes(votesWell, single), Space{}, replay.CheckLeaders, 2},
+		"alone":           {votes(votesWell, single), Space{Campaigns: 1}, "", 0},
+		"two in a term":   {votes(votesWell, terms), Space{}, replay.CheckTerms, 2},
+		"in two lives":    {votes(votesAnew, terms), Space{Campaigns: 1}, "", 0},
+		"a lower term":    {votes(votesBackward, terms), Space{Campaigns: 1}, replay.CheckTerms, 1},
 		"after a restart": {votes(votesAnew, terms), anew, replay.CheckTerms, 5},
-		"nobody is told":  {votes(votesLoudly, terms), Options{Campaigns: 1}, replay.CheckAgreement, 1},
-		"a message is lost": {votes(votesWell, terms), Options{Campaigns: 1, Losses: 1},
+		"nobody is told":  {votes(votesLoudly, terms), Space{Campaigns: 1}, replay.CheckAgreement, 1},
+		"a message is lost": {votes(votesWell, terms), Space{Campaigns: 1, Losses: 1},
 			replay.CheckAgreement, 2},
-		"the leader crashes": {votes(votesWell, terms), Options{Campaigns: 1, Crashes: 1},
+		"the leader crashes": {votes(votesWell, terms), Space{Campaigns: 1, Crashes: 1},
 			replay.CheckAgreement, 3},
-		"never":                    {votes(votesForEver, terms), Options{Campaigns: 1}, replay.CheckAgreement, 1},
-		"both when all is silent":  {votes(votesWell, overlapping), Options{}, replay.CheckLeaders, 4},
+		"never":                    {votes(votesForEver, terms), Space{Campaigns: 1}, replay.CheckAgreement, 1},
+		"both when all is silent":  {votes(votesWell, overlapping), Space{}, replay.CheckLeaders, 4},
 		"both for too many ticks":  {votes(votesWell, overlapping), slow(3), replay.CheckLeaders, 5},
 		"both for a few ticks":     {votes(votesYields, overlapping), slow(2), "", 0},
-		"both, and one gives way":  {votes(votesYields, overlapping), Options{}, "", 0},
-		"both, where none may":     {votes(votesYields, single), Options{}, replay.CheckLeaders, 2},
+		"both, and one gives way":  {votes(votesYields, overlapping), Space{}, "", 0},
+		"both, where none may":     {votes(votesYields, single), Space{}, replay.CheckLeaders, 2},
 		"one gives way too slowly": {votes(votesYields, overlapping), slow(3), replay.CheckLeaders, 5},
 	} {
 		o := test.o
@@ -64,11 +64,11 @@ func TestWrongLeadersAreFound(t *testing.T) {
 }
 
 // anew are options under which a single node leads, crashes, comes up again and leads again.
-var anew = Options{Config: nodes.Config{N: 1}, Entries: 3, Crashes: 1, Restarts: true}
+var anew = Space{Config: nodes.Config{N: 1}, Entries: 3, Crashes: 1, Restarts: true}
 
 // slow has each message take so many ticks of a millisecond.
-func slow(ticks time.Duration) Options {
-	return Options{Timing: timing(ticks*time.Millisecond, ticks*time.Millisecond)}
+func slow(ticks time.Duration) Space {
+	return Space{Timing: timing(ticks*time.Millisecond, ticks*time.Millisecond)}
 }
 
 // A search whose number of timeouts is limited counts as bounded, not as exhausted, if a timer would have run
@@ -78,7 +78,7 @@ func TestTimeoutsBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Timeouts: 1, Losses: 1}
+	o := Space{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Timeouts: 1, Losses: 1}
 	if x := explore(t, o); x.Exhausted || x.Bound != "timeouts" || x.Progress || x.Violation != nil {
 		t.Errorf("%+v", x)
 	}
@@ -115,14 +115,14 @@ func (d *dispensing) Request(env *nodes.Env) {
 func (d *dispensing) Release(*nodes.Env)                          {}
 func (d *dispensing) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-func dispensers(kind int) Options {
+func dispensers(kind int) Space {
 	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:      "dispenser",
 		Fenced:    true,
 		Effective: nodes.PerfectDetector,
 		New:       func(nodes.Config) nodes.Machine { return &dispensing{kind: kind} },
 	}}
-	return Options{Spec: spec, Config: nodes.Config{N: 2, Fenced: true}, Entries: 2}
+	return Space{Spec: spec, Config: nodes.Config{N: 2, Fenced: true}, Entries: 2}
 }
 
 // Where the resource demands numbers, two may be inside, but not under the same number or without one.
@@ -130,7 +130,7 @@ func TestFenceNumbersAreExplored(t *testing.T) {
 	strict := dispensers(dispenseApart)
 	strict.Config.Fenced = false
 	for _, c := range []struct {
-		o         Options
+		o         Space
 		ends, say string
 	}{
 		{dispensers(dispenseApart), "", ""},
@@ -168,7 +168,7 @@ func TestFencesAreJudgedAsInHistories(t *testing.T) {
 			if err != nil || (r.Violation != nil) != ends.found {
 				t.Errorf("%s, numbers of kind %d: %+v, %v", steps, kind, r, err)
 			}
-			stack := stackOf(t, Options{Spec: spec, Config: s.Config})
+			stack := stackOf(t, Space{Spec: spec, Config: s.Config})
 			stage := replay.NewStage(stack, s, func(string) bool { return false })
 			stage.Start()
 			for _, step := range s.Steps {

@@ -10,7 +10,7 @@ import (
 )
 
 // copies returns how many equal messages may be on one link; 0: any number.
-func (o *Options) copies(stack *algorithm.Stack) int {
+func (o *Space) copies(stack *algorithm.Stack) int {
 	needed := (stack.Safe()|stack.Live())&nodes.NoLoss != 0
 	if o.Timing != nil || !timed(stack) || needed && o.Copies == 0 {
 		return 0
@@ -33,8 +33,8 @@ func timed(stack *algorithm.Stack) bool {
 	return false
 }
 
-// validateCopies returns what is wrong with Options.Copies.
-func (o *Options) validateCopies(stack *algorithm.Stack) error {
+// validateCopies returns what is wrong with Space.Copies.
+func (o *Space) validateCopies(stack *algorithm.Stack) error {
 	const all = "so that any number of equal messages on a link is explored: give no number of copies"
 	switch {
 	case o.Copies == 0:

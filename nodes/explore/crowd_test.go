@@ -43,7 +43,7 @@ func (*answerer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	env.Send(from, tyPong(m.(tyPing)))
 }
 
-func callers() Options {
+func callers() Space {
 	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:      "caller",
 		Messages:  []nodes.MessageKind{{Zero: tyPing{}}, {Zero: tyPong{}}},
@@ -51,7 +51,7 @@ func callers() Options {
 		Servers:   func(nodes.Config) int { return 1 },
 		NewServer: func(nodes.Config, nodes.ID) nodes.Machine { return &answerer{} },
 	}}
-	return Options{Spec: spec, Config: nodes.Config{N: 1}, Entries: 2, Losses: 1}
+	return Space{Spec: spec, Config: nodes.Config{N: 1}, Entries: 2, Losses: 1}
 }
 
 // The search ends for an algorithm that retries, and its result says that it is bounded by copies.

@@ -37,7 +37,7 @@
 //
 //   - the node suspects a node that is down, once: a perfect detector says no more than this;
 //   - the node trusts a suspected node that is up, which restarted or was suspected wrongly;
-//   - at most Options.Suspicions times in all, a node suspects a node that is up. From then on
+//   - at most Space.Suspicions times in all, a node suspects a node that is up. From then on
 //     [nodes.PerfectDetector] is broken, but never [nodes.EventualDetector], since the number is bounded.
 //
 // A node that comes up again suspects no node at first.
@@ -50,12 +50,12 @@
 // # Timers without bounds
 //
 // Without a Timing a timer may run out any number of times, so an algorithm that retries would fill the links
-// with messages and answers. So if an algorithm has timers and tolerates losses, or Options.Copies is given,
-// a message is lost that is sent while Options.Copies equal ones are on its link. A network may lose it, and
+// with messages and answers. So if an algorithm has timers and tolerates losses, or Space.Copies is given,
+// a message is lost that is sent while Space.Copies equal ones are on its link. A network may lose it, and
 // the loss counts as NoLoss broken, so every violation found is real. But runs with more copies on their way
 // are not explored, so the result is then not exhausted, but bounded by copies.
 //
-// Terms may rise, and timers run out, without end as well. Options.Timeouts bounds the timeouts; the result
+// Terms may rise, and timers run out, without end as well. Space.Timeouts bounds the timeouts; the result
 // is bounded by timeouts if a timer would have run out once more.
 //
 // # Purity

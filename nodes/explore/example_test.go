@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	x, err := explore.Run(explore.Options{Spec: algo, Config: nodes.Config{N: 2}, Entries: 1})
+	x, err := explore.Run(explore.Space{Spec: algo, Config: nodes.Config{N: 2}, Entries: 1})
 	if err != nil {
 		panic(err)
 	}

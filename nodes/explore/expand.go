@@ -87,7 +87,7 @@ type batch struct {
 
 // A worker expands states.
 type worker struct {
-	o        *Options
+	o        *Space
 	total    int
 	head     int     // the length of a state without the messages on their way
 	fair     bool    // the check fairness is made
@@ -110,7 +110,7 @@ type worker struct {
 	rules    replay.Rules     // rules of the election, if the stack has an elector
 	timeouts int              // index in a state of the number of timeouts; 0: not bounded
 	ticks    int              // index in a state of the ticks for which several nodes lead; 0: not counted
-	late     bool             // timers would have run out more often than Options.Timeouts
+	late     bool             // timers would have run out more often than Space.Timeouts
 	voters   leading.Electorate
 	known    []*part // all parts, as of the last refresh
 	flights  []*keptFlight
@@ -127,7 +127,7 @@ type worker struct {
 	cut   bool     // because of a bound, a move out of the state that makes progress was left out
 }
 
-func newWorker(o *Options, ps *parts, seen *visited) *worker {
+func newWorker(o *Space, ps *parts, seen *visited) *worker {
 	w := &worker{o: o, total: ps.stack.Total(), shared: len(ps.stack.Mutexes()), parts: ps, seen: seen,
 		memo: map[uint64][]outcome{}, safe: ps.stack.Safe(), live: ps.stack.Live(), copies: o.copies(ps.stack)}
 	w.head = w.total + 1
@@ -544,8 +544,8 @@ func (w *worker) progresses(m move) bool {
 	return m.what.Progresses() || m.what == replay.StepSuspect && !w.known[w.state[m.which]].up
 }
 
-// validateSuspicions returns what is wrong with Options.Suspicions.
-func (o *Options) validateSuspicions(stack *algorithm.Stack) error {
+// validateSuspicions returns what is wrong with Space.Suspicions.
+func (o *Space) validateSuspicions(stack *algorithm.Stack) error {
 	if o.Suspicions == 0 {
 		return nil
 	}

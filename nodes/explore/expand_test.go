@@ -15,11 +15,11 @@ import (
 )
 
 // fairSpaces are those in which the fairness of an algorithm is explored.
-func fairSpaces(spec *algorithm.Algorithm) (all []Options) {
+func fairSpaces(spec *algorithm.Algorithm) (all []Space) {
 	type size struct{ nodes, entries int }
 	usual := []size{{2, 2}, {2, 3}, {3, 1}, {3, 2}}
 	for _, size := range soak.Pick(usual, usual, append(usual, size{3, 3}, size{4, 1}, size{4, 2})) {
-		o := Options{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
+		o := Space{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
 			Checks: []string{replay.CheckFairness}}
 		if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // or late messages put it outside its model
 			o.Timing = timing(ms, ms)
@@ -62,7 +62,7 @@ func TestWhoIsPassedOverIsSeen(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			fairer := fairest(spec)
-			o := Options{Spec: fairer, Config: nodes.Config{N: 3}, Entries: 1,
+			o := Space{Spec: fairer, Config: nodes.Config{N: 3}, Entries: 1,
 				Checks: []string{replay.CheckFairness}, States: 100_000}
 			if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // else it tries again and again
 				o.Timing = timing(ms, ms)
@@ -107,7 +107,7 @@ func TestChecksFindWhatAPlainSearchFinds(t *testing.T) {
 
 // A deadlock that takes fewer steps does not hide what else is wrong.
 func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
-	naive := Options{Spec: algorithmOf(t, "naive-broadcast"), Config: nodes.Config{N: 2}, Entries: 1}
+	naive := Space{Spec: algorithmOf(t, "naive-broadcast"), Config: nodes.Config{N: 2}, Entries: 1}
 	for check, found := range map[string]bool{replay.CheckExclusion: true, replay.CheckDeadlock: false,
 		replay.CheckStarvation: false, replay.CheckPanic: false} {
 		naive.Checks = []string{check}
@@ -117,7 +117,7 @@ func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
 			t.Errorf("%s of naive-broadcast: %+v", check, x)
 		}
 	}
-	textbook := Options{Spec: algorithmOf(t, "maekawa-textbook"), Config: nodes.Config{N: 4}, Entries: 1,
+	textbook := Space{Spec: algorithmOf(t, "maekawa-textbook"), Config: nodes.Config{N: 4}, Entries: 1,
 		States: 500_000}
 	for check, want := range map[string]string{replay.CheckExclusion: "",
 		replay.CheckDeadlock: replay.CheckDeadlock} {
@@ -230,7 +230,7 @@ type trusting struct{ shy }
 func (s *trusting) Trust(env *nodes.Env, _ nodes.ID) { s.suspects = false; s.serve(env) }
 
 // listeners returns options that explore two machines that listen to a failure detector.
-func listeners(machine func() nodes.Machine, safe, live nodes.Assumption) Options {
+func listeners(machine func() nodes.Machine, safe, live nodes.Assumption) Space {
 	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "listener",
 		Safe:     safe,
@@ -238,18 +238,18 @@ func listeners(machine func() nodes.Machine, safe, live nodes.Assumption) Option
 		Messages: []nodes.MessageKind{{Zero: heAsk{}}, {Zero: heLend{}}, {Zero: heBack{}}},
 		New:      func(nodes.Config) nodes.Machine { return machine() },
 	}}
-	return Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2}
+	return Space{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2}
 }
 
-func heirs() Options {
+func heirs() Space {
 	return listeners(func() nodes.Machine { return &heir{} }, nodes.PerfectDetector, nodes.NoLoss)
 }
 
-func shyOnes() Options {
+func shyOnes() Space {
 	return listeners(func() nodes.Machine { return &shy{} }, 0, 0)
 }
 
-func trustingOnes() Options {
+func trustingOnes() Space {
 	return listeners(func() nodes.Machine { return &trusting{} }, 0, 0)
 }
 
@@ -291,7 +291,7 @@ func TestDetectorTellsAllBeforeADeadlock(t *testing.T) {
 	o := shyOnes()
 	o.Checks = []string{replay.CheckDeadlock, replay.CheckStarvation}
 	for _, c := range []struct {
-		o                   Options
+		o                   Space
 		crashes, suspicions int
 		restarts            bool
 		ends                string
@@ -437,7 +437,7 @@ func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 		{ms, 2 * ms, 5 * ms, false},
 		{ms, 2 * ms, 6 * ms, true},
 	} {
-		o := Options{Spec: fishers(c.wait), Config: nodes.Config{N: 2}, Entries: 2, Workers: 2,
+		o := Space{Spec: fishers(c.wait), Config: nodes.Config{N: 2}, Entries: 2, Workers: 2,
 			Timing: timing(c.least, c.most)}
 		x := explore(t, o)
 		switch v := x.Violation; {
@@ -447,7 +447,7 @@ func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 			t.Errorf("messages of %v to %v, a wait of %v: %+v", c.least, c.most, c.wait, x)
 		}
 	}
-	o := Options{Spec: fishers(time.Hour), Config: nodes.Config{N: 2}, Entries: 1}
+	o := Space{Spec: fishers(time.Hour), Config: nodes.Config{N: 2}, Entries: 1}
 	if x := explore(t, o); x.Violation != nil || x.FirstOutside == nil ||
 		x.FirstOutside.Check != replay.CheckExclusion || x.FirstOutside.OutsideModel != nodes.Timing {
 		t.Errorf("without bounds on time: %+v", x)
@@ -457,7 +457,7 @@ func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 // A schedule with ticks can be read, written and played, and no event in it may leave its window.
 func TestTimedSchedule(t *testing.T) {
 	spec := fishers(5 * ms)
-	v := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1,
+	v := explore(t, Space{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1,
 		Timing: timing(ms, 2*ms)}).Violation
 	if v == nil {
 		t.Fatal("nothing is found")

@@ -13,9 +13,9 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Options says what is explored: every order of deliveries, timers, choices, requests and releases,
-// and every placement of the allowed faults.
-type Options struct {
+// A Space is what is explored: every order of deliveries, timers, choices, requests and releases, and every
+// placement of the allowed faults.
+type Space struct {
 	Spec    *algorithm.Algorithm
 	Config  nodes.Config
 	Beside  []algorithm.Instance // further instances on every node, numbered from 1
@@ -81,8 +81,8 @@ const (
 	mostTries    = 100
 )
 
-// Validate returns what is wrong with the options, and what would be right.
-func (o *Options) Validate() error {
+// Validate returns what is wrong with the space, and what would be right.
+func (o *Space) Validate() error {
 	stack, err := o.stack()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func refuseDetectors(s *algorithm.Stack) error {
 }
 
 // stack returns the stack of every node.
-func (o *Options) stack() (*algorithm.Stack, error) {
+func (o *Space) stack() (*algorithm.Stack, error) {
 	return algorithm.Assemble(algorithm.Instance{Algorithm: o.Spec, Config: o.Config}, o.Beside...)
 }
 
@@ -194,7 +194,7 @@ func (e *Result) BytesPerState() float64 { return float64(e.Bytes) / float64(max
 
 // Run visits every reachable state, breadth first, and stops at the first violation, which it returns in the
 // Result, not as an error.
-func Run(o Options) (*Result, error) {
+func Run(o Space) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func algorithmOf(t testing.TB, name string) *algorithm.Algorithm {
 	return spec
 }
 
-func explore(t testing.TB, o Options) *Result {
+func explore(t testing.TB, o Space) *Result {
 	t.Helper()
 	x, err := Run(o)
 	if err != nil {
@@ -58,13 +58,13 @@ var spaces = map[string][10]uint64{
 // These sizes are below endless and, for two nodes, below endlessOfTwo; vast stands for an unknown size.
 const endless, endlessOfTwo, vast = 4_000_000, 100_000, endless + 1
 
-func columns(spec *algorithm.Algorithm) []Options {
-	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Copies: copiesOf(spec)}
+func columns(spec *algorithm.Algorithm) []Space {
+	two := Space{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Copies: copiesOf(spec)}
 	three := two
 	three.Config.N, three.Entries = 3, 1
-	var all []Options
-	for _, o := range []Options{two, three} {
-		faults := [...]Options{o, o, o, o, o}
+	var all []Space
+	for _, o := range []Space{two, three} {
+		faults := [...]Space{o, o, o, o, o}
 		faults[1].Losses = 1
 		faults[2].Duplicates = 1
 		faults[3].Crashes, faults[3].Restarts = 1, true
@@ -127,7 +127,7 @@ func TestRingIsBounded(t *testing.T) {
 // The naive broadcast algorithm fails in six steps, and does not fail in fewer.
 func TestNaiveBroadcastFails(t *testing.T) {
 	spec := algorithmOf(t, "naive-broadcast")
-	x := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1})
+	x := explore(t, Space{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1})
 	v := x.Violation
 	if v == nil || v.Check != replay.CheckExclusion || v.OutsideModel != 0 || x.Bound != "violation" {
 		t.Fatalf("%+v", x)
@@ -143,7 +143,7 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 	if got := strings.Join(v.Story, "\n"); got != story {
 		t.Errorf("the story is\n%s", got)
 	}
-	if x := explore(t, Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Depth: 5}); x.
+	if x := explore(t, Space{Spec: spec, Config: nodes.Config{N: 2}, Entries: 1, Depth: 5}); x.
 		Violation != nil || x.Bound != "depth" {
 		t.Errorf("within 5 steps: %+v", x)
 	}
@@ -171,7 +171,7 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 
 // The result depends on nothing but the options.
 func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
-	for _, o := range []Options{
+	for _, o := range []Space{
 		{Spec: algorithmOf(t, "lamport"), Config: nodes.Config{N: 3}, Entries: 1, Reordering: true, Demand: true},
 		{Spec: algorithmOf(t, "ricart-agrawala"), Config: nodes.Config{N: 3}, Entries: 1, Crashes: 1,
 			Restarts: true},
@@ -194,15 +194,15 @@ func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
 // Assumptions that an algorithm states are assumptions it needs: without them it fails, as its table says.
 func TestFaultsOutsideTheModel(t *testing.T) {
 	for _, c := range []struct {
-		o     Options
+		o     Space
 		check string
 		need  nodes.Assumption
 	}{
-		{Options{Spec: algorithmOf(t, "lamport"), Reordering: true}, replay.CheckExclusion, nodes.FIFO},
-		{Options{Spec: algorithmOf(t, "ricart-agrawala"), Crashes: 1, Restarts: true}, "", nodes.NoAmnesia},
-		{Options{Spec: algorithmOf(t, "ricart-agrawala"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
-		{Options{Spec: algorithmOf(t, "suzuki-kasami"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
-		{Options{Spec: algorithmOf(t, "central"), Crashes: 1}, replay.CheckDeadlock, nodes.NoCrash},
+		{Space{Spec: algorithmOf(t, "lamport"), Reordering: true}, replay.CheckExclusion, nodes.FIFO},
+		{Space{Spec: algorithmOf(t, "ricart-agrawala"), Crashes: 1, Restarts: true}, "", nodes.NoAmnesia},
+		{Space{Spec: algorithmOf(t, "ricart-agrawala"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
+		{Space{Spec: algorithmOf(t, "suzuki-kasami"), Losses: 1}, replay.CheckDeadlock, nodes.NoLoss},
+		{Space{Spec: algorithmOf(t, "central"), Crashes: 1}, replay.CheckDeadlock, nodes.NoCrash},
 	} {
 		c.o.Config, c.o.Entries = nodes.Config{N: 2}, 1
 		x := explore(t, c.o)
@@ -228,39 +228,39 @@ func TestExploreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Options{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
+	good := Space{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
 	central, bounded := algorithmOf(t, "central"), timing(ms, ms)
-	for want, change := range map[string]func(o *Options){
-		"takes at least one":       func(o *Options) { o.Config.N = 0 },
-		"takes up to 8":            func(o *Options) { o.Config.N = 9 },
-		"each client makes 1 to":   func(o *Options) { o.Entries = 0 },
-		"there can be 0 to 100":    func(o *Options) { o.Losses = -1 },
-		"allow at least one crash": func(o *Options) { o.Restarts = true },
-		"a depth of -1":            func(o *Options) { o.Depth = -1 },
-		`"x" is not one of cyclic`: func(o *Options) { o.Config = o.Config.With("quorums", "x") },
-		"probe sends without end":  func(o *Options) { o.Beside = []algorithm.Instance{probe} },
-		"so nobody campaigns":      func(o *Options) { o.Campaigns = 1 },
-		"elects no leaders: look":  func(o *Options) { o.Checks = []string{replay.CheckLeaders} },
-		"did you mean exclusion?":  func(o *Options) { o.Checks = []string{"exclusoin"} },
-		"maekawa does not promise": func(o *Options) { o.Checks = []string{replay.CheckFairness} },
-		"7 entries may pass over a request": func(o *Options) {
+	for want, change := range map[string]func(o *Space){
+		"takes at least one":       func(o *Space) { o.Config.N = 0 },
+		"takes up to 8":            func(o *Space) { o.Config.N = 9 },
+		"each client makes 1 to":   func(o *Space) { o.Entries = 0 },
+		"there can be 0 to 100":    func(o *Space) { o.Losses = -1 },
+		"allow at least one crash": func(o *Space) { o.Restarts = true },
+		"a depth of -1":            func(o *Space) { o.Depth = -1 },
+		`"x" is not one of cyclic`: func(o *Space) { o.Config = o.Config.With("quorums", "x") },
+		"probe sends without end":  func(o *Space) { o.Beside = []algorithm.Instance{probe} },
+		"so nobody campaigns":      func(o *Space) { o.Campaigns = 1 },
+		"elects no leaders: look":  func(o *Space) { o.Checks = []string{replay.CheckLeaders} },
+		"did you mean exclusion?":  func(o *Space) { o.Checks = []string{"exclusoin"} },
+		"maekawa does not promise": func(o *Space) { o.Checks = []string{replay.CheckFairness} },
+		"7 entries may pass over a request": func(o *Space) {
 			o.Spec, o.Checks, o.Config.N = algorithmOf(t, "ricart-agrawala"), ofClients, 8
 		},
-		"2 resources: fairness can be checked": func(o *Options) {
+		"2 resources: fairness can be checked": func(o *Space) {
 			o.Spec, o.Checks = algorithmOf(t, "central-inside"), ofClients
 			o.Beside = []algorithm.Instance{{Algorithm: o.Spec, Config: o.Config}}
 		},
-		"has no timers that could run out":   func(o *Options) { o.Spec, o.Timeouts = chang, 1 },
-		"elects leaders, and has no clients": func(o *Options) { o.Spec, o.Checks = chang, ofClients[:1] },
-		"the leaders of chang-roberts have no": func(o *Options) {
+		"has no timers that could run out":   func(o *Space) { o.Spec, o.Timeouts = chang, 1 },
+		"elects leaders, and has no clients": func(o *Space) { o.Spec, o.Checks = chang, ofClients[:1] },
+		"the leaders of chang-roberts have no": func(o *Space) {
 			o.Spec, o.Checks = chang, []string{replay.CheckTerms}
 		},
-		"so two may lead at once: look for terms": func(o *Options) {
+		"so two may lead at once: look for terms": func(o *Space) {
 			o.Spec, o.Checks = votes(votesWell, algorithm.Leadership{Terms: true}), []string{replay.CheckLeaders}
 		},
-		"central has no timers, so that any":      func(o *Options) { o.Spec, o.Copies = central, 2 },
-		"central listens to no failure detector:": func(o *Options) { o.Spec, o.Suspicions = central, 1 },
-		"timers run out within bounds, so": func(o *Options) {
+		"central has no timers, so that any":      func(o *Space) { o.Spec, o.Copies = central, 2 },
+		"central listens to no failure detector:": func(o *Space) { o.Spec, o.Suspicions = central, 1 },
+		"timers run out within bounds, so": func(o *Space) {
 			*o = callers()
 			o.Timing, o.Copies = bounded, 2
 		},
@@ -275,7 +275,7 @@ func TestExploreRefuses(t *testing.T) {
 
 // A search ends at each of its bounds, and says at which.
 func TestSearchesEndAtTheirBounds(t *testing.T) {
-	good := Options{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
+	good := Space{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
 	short := good
 	short.Spec, short.States = algorithmOf(t, "naive-broadcast"), 24
 	if v := explore(t, short).Violation; v == nil || v.Shortest {
@@ -283,7 +283,7 @@ func TestSearchesEndAtTheirBounds(t *testing.T) {
 	}
 	over := make(chan struct{})
 	close(over)
-	for bound, o := range map[string]Options{
+	for bound, o := range map[string]Space{
 		"interrupt": {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, Interrupt: over},
 		"states":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 2, States: 1000},
 		"memory":    {Spec: good.Spec, Config: nodes.Config{N: 3}, Entries: 3, Memory: 4 << 20},
@@ -365,17 +365,17 @@ func TestChoicesTimersSavesAndStarvation(t *testing.T) {
 	one := nodes.Config{N: 1}
 	for _, c := range []struct {
 		mode int
-		o    Options
+		o    Space
 		want string // the check, what it says, and the last step
 	}{
-		{modeDeaf, Options{},
+		{modeDeaf, Space{},
 			"starvation: node 0 waits, and can never enter; req 0 choosing 0 0"},
-		{modePanic, Options{}, "panic: out of luck; req 0 choosing 1 2"},
-		{modeTimer, Options{}, ""},
-		{modeTimer, Options{Config: nodes.Config{N: 2}},
+		{modePanic, Space{}, "panic: out of luck; req 0 choosing 1 2"},
+		{modeTimer, Space{}, ""},
+		{modeTimer, Space{Config: nodes.Config{N: 2}},
 			"exclusion: node 1 enters while node 0 is inside; timeout 1 2 1"},
-		{modeSave, Options{Crashes: 1}, ""},
-		{modeSave, Options{Crashes: 1, Restarts: true}, "panic: it remembers 4; restart 0"},
+		{modeSave, Space{Crashes: 1}, ""},
+		{modeSave, Space{Crashes: 1, Restarts: true}, "panic: it remembers 4; restart 0"},
 	} {
 		c.o.Spec, c.o.Entries = gamblers(c.mode), 1
 		if c.o.Config.N == 0 {
@@ -391,7 +391,7 @@ func TestChoicesTimersSavesAndStarvation(t *testing.T) {
 			t.Errorf("mode %d: %q, want %q", c.mode, got, c.want)
 		}
 	}
-	x := explore(t, Options{Spec: gamblers(modeSave), Config: one, Entries: 1})
+	x := explore(t, Space{Spec: gamblers(modeSave), Config: one, Entries: 1})
 	if !x.Exhausted || x.States != 1+6+6 || x.Entries != 6 {
 		t.Errorf("two choices with 6 answers: %+v", x)
 	}
@@ -403,7 +403,7 @@ func BenchmarkExplore(b *testing.B) {
 		b.Run(fmt.Sprintf("ricart-agrawala-n3-e%d/workers=%d", c.entries, c.workers), func(b *testing.B) {
 			states := uint64(0)
 			for b.Loop() {
-				states += explore(b, Options{Spec: algorithmOf(b, "ricart-agrawala"), Config: nodes.Config{N: 3},
+				states += explore(b, Space{Spec: algorithmOf(b, "ricart-agrawala"), Config: nodes.Config{N: 3},
 					Entries: c.entries, Workers: c.workers}).States
 			}
 			b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")
@@ -417,7 +417,7 @@ func TestTextbookMaekawaDeadlocks(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	o := Options{Spec: spec, Config: nodes.Config{N: 4}.With("quorums", "grid"), Entries: 1, Workers: 2}
+	o := Space{Spec: spec, Config: nodes.Config{N: 4}.With("quorums", "grid"), Entries: 1, Workers: 2}
 	v := explore(t, o).Violation
 	if v == nil || v.Check != replay.CheckDeadlock || len(v.Schedule.Steps) != 14 ||
 		!strings.Contains(v.Stall, "They wait in a circle: 1 -> 2 -> 1") {

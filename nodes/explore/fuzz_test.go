@@ -205,8 +205,8 @@ func toys(r *rand.Rand) *algorithm.Algorithm {
 }
 
 // randomOptions returns options to explore with.
-func randomOptions(r *rand.Rand) Options {
-	o := Options{Spec: toys(r), Config: nodes.Config{N: 1 + r.IntN(3)}, Entries: 1 + r.IntN(2),
+func randomOptions(r *rand.Rand) Space {
+	o := Space{Spec: toys(r), Config: nodes.Config{N: 1 + r.IntN(3)}, Entries: 1 + r.IntN(2),
 		Workers: 1, Reordering: r.IntN(2) == 0, Demand: r.IntN(4) == 0}
 	if r.IntN(4) == 0 {
 		o.Spec, o.Config.N = mutex.Table[r.IntN(len(mutex.Table))], 2
@@ -315,7 +315,7 @@ func replays(t *testing.T, spec *algorithm.Algorithm, v *Violation) {
 }
 
 // staged checks that the schedules of all states lead, on the stage, to all states that a plain search sees.
-func staged(t *testing.T, o Options) {
+func staged(t *testing.T, o Space) {
 	t.Helper()
 	p := newPlain(t, &o)
 	left := p.run().number

@@ -43,7 +43,7 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 func TestServersAreNeededWhileTheyAreDown(t *testing.T) {
 	spec := *algorithmOf(t, "central")
 	spec.Safe, spec.Live = 0, nodes.ServersUp
-	x := agree(t, Options{Spec: &spec, Config: nodes.Config{N: 2}, Entries: 1, Crashes: 1,
+	x := agree(t, Space{Spec: &spec, Config: nodes.Config{N: 2}, Entries: 1, Crashes: 1,
 		Checks: []string{replay.CheckDeadlock}})
 	if x.FirstOutside == nil || x.FirstOutside.OutsideModel != nodes.ServersUp {
 		t.Errorf("the server is down, and clients may wait: %+v", x.FirstOutside)

@@ -136,7 +136,7 @@ type outcome struct {
 
 // parts holds all parts, flights and reactions that were found. It is safe for use by several goroutines.
 type parts struct {
-	o     *Options
+	o     *Space
 	stack *algorithm.Stack
 	rt    *nodes.Runtime
 
@@ -158,7 +158,7 @@ type parts struct {
 	bytes     uint64                // an estimate of the memory in use
 }
 
-func newParts(o *Options, stack *algorithm.Stack) *parts {
+func newParts(o *Space, stack *algorithm.Stack) *parts {
 	ps := &parts{o: o, stack: stack, partOf: map[digest]uint32{}, flightOf: map[digest]uint32{},
 		reactions: map[uint64][]outcome{}, rules: replay.RulesOf(stack)}
 	ps.rt = nodes.NewRuntime(stack.Stack, ps, func(_ nodes.ID, _ int32, n int) int { return ps.dice.choose(n) })

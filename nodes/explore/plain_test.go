@@ -17,7 +17,7 @@ type plainRun struct {
 	number map[string]int // number of each state, by its text: see write
 	seen   []plainSeen    // by number
 	ended  int            // how many of these were expanded
-	deeper bool           // states beyond Options.Depth were left out
+	deeper bool           // states beyond Space.Depth were left out
 
 	exhausted bool // there are no more states than these
 
@@ -200,7 +200,7 @@ func (v *Violation) moves() (n int) {
 	return n
 }
 
-func stackOf(t *testing.T, o Options) *algorithm.Stack {
+func stackOf(t *testing.T, o Space) *algorithm.Stack {
 	t.Helper()
 	s, err := o.stack()
 	if err != nil {
@@ -210,7 +210,7 @@ func stackOf(t *testing.T, o Options) *algorithm.Stack {
 }
 
 // agree explores twice, with Explore and plainly, and wants the same.
-func agree(t *testing.T, o Options) *Result {
+func agree(t *testing.T, o Space) *Result {
 	t.Helper()
 	x := explore(t, o)
 	want := newPlain(t, &o).run()

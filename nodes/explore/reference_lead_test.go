@@ -153,7 +153,7 @@ func TestElectionsAreExploredAsByAPlainSearch(t *testing.T) {
 				if (i+at)%every > 0 {
 					continue
 				}
-				o := Options{Spec: algo, Config: nodes.Config{N: 2}, Entries: 1, Copies: copiesOf(algo)}
+				o := Space{Spec: algo, Config: nodes.Config{N: 2}, Entries: 1, Copies: copiesOf(algo)}
 				for flag := range strings.FieldsSeq(flags) {
 					o.allow(flag)
 				}
@@ -172,7 +172,7 @@ func TestElectionsAreExploredAsByAPlainSearch(t *testing.T) {
 }
 
 // allow changes the options as a word in the list of the test above says.
-func (o *Options) allow(word string) {
+func (o *Space) allow(word string) {
 	switch word {
 	case "losses":
 		o.Losses = 1

@@ -13,7 +13,7 @@ import (
 )
 
 // newPlain returns a plain search.
-func newPlain(t *testing.T, o *Options) *plain {
+func newPlain(t *testing.T, o *Space) *plain {
 	t.Helper()
 	p := &plain{o: o, stack: stackOf(t, *o)}
 	_, timed := o.Spec.New(o.Config).(nodes.Timed)
@@ -123,8 +123,8 @@ func (p *plain) ticks(s *plainState) bool {
 // entries each and one wrong suspicion; 3 nodes with one entry each and one crash, one wrong suspicion.
 // Spaces with a wrong suspicion are also explored with a resource that demands fence numbers, if the
 // algorithm hands them out.
-func listenerColumns(spec *algorithm.Algorithm) (all []Options) {
-	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Suspicions: 1,
+func listenerColumns(spec *algorithm.Algorithm) (all []Space) {
+	two := Space{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Suspicions: 1,
 		Copies: copiesOf(spec)}
 	stack, err := two.stack()
 	if err != nil || two.validateSuspicions(stack) != nil {

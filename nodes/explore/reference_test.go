@@ -11,7 +11,7 @@ import (
 // A plain search goes through the states that Explore goes through. It is what Explore is compared with,
 // and is there to be obviously right: it shares, remembers and fingerprints nothing.
 type plain struct {
-	o      *Options
+	o      *Space
 	stack  *algorithm.Stack
 	script []int // what Choose answers
 	at     int   // how many of these answers were given
@@ -87,7 +87,7 @@ func (s *plainState) clone() *plainState {
 	return &c
 }
 
-func (s *plainState) clients(o *Options, in nodes.ClientState) (all []int) {
+func (s *plainState) clients(o *Space, in nodes.ClientState) (all []int) {
 	for id, n := range s.nodes[:o.Config.N] {
 		if n.up != nil && n.up.Client(0) == in {
 			all = append(all, id)

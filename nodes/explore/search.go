@@ -14,7 +14,7 @@ import (
 // merges their batches, in the order of the shares. So the result does not depend on the number or the speed
 // of the workers.
 type search struct {
-	o       Options
+	o       Space
 	parts   *parts
 	seen    *visited
 	workers []*worker
@@ -68,7 +68,7 @@ type lead struct {
 // forEver is the waiter of a lead after which nodes can never agree.
 const forEver nodes.ID = -1000
 
-func newSearch(o Options) (*search, error) {
+func newSearch(o Space) (*search, error) {
 	o.Workers = max(1, o.Workers)
 	s := &search{o: o, seen: newVisited()}
 	stack, err := s.o.stack()

@@ -93,19 +93,19 @@ func (x *trapper) Timeout(env *nodes.Env, t nodes.Timer) {
 }
 
 // trappers returns options that explore a trapper.
-func trappers(x trapper, n int) Options {
+func trappers(x trapper, n int) Space {
 	spec := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:     "trapper",
 		Messages: []nodes.MessageKind{{Zero: tyPing{}}, {Zero: ringPing{}}, {Zero: tyPong{}}},
 		New:      func(nodes.Config) nodes.Machine { fresh := x; return &fresh },
 	}}
-	return Options{Spec: spec, Config: nodes.Config{N: n}, Entries: 1}
+	return Space{Spec: spec, Config: nodes.Config{N: n}, Entries: 1}
 }
 
 // What a machine does wrong is found, told and played again, and what cannot be explored is an error.
 func TestExploreTellsOfSlips(t *testing.T) {
 	for _, c := range []struct {
-		o    Options
+		o    Space
 		want string
 	}{
 		{trappers(trapper{mode: modeNowhere}, 2),
@@ -175,7 +175,7 @@ func TestStarvationBesideFailuresOutsideTheModel(t *testing.T) {
 // Each half of a digest depends on everything in a state. If something changed only one half, 64 bits would
 // tell such states apart, not 128.
 func TestBothHalvesOfDigestsCount(t *testing.T) {
-	o := Options{Spec: algorithmOf(t, "suzuki-kasami"), Config: nodes.Config{N: 2}, Entries: 1, Losses: 2,
+	o := Space{Spec: algorithmOf(t, "suzuki-kasami"), Config: nodes.Config{N: 2}, Entries: 1, Losses: 2,
 		Duplicates: 2, Timing: timing(0, 3*ms)}
 	s, err := newSearch(o)
 	if err != nil {
@@ -193,7 +193,7 @@ func TestBothHalvesOfDigestsCount(t *testing.T) {
 
 // A space is exhausted if no bound kept anything out, and bounded if one kept out a single state.
 func TestBoundsAreHonest(t *testing.T) {
-	o := Options{Spec: algorithmOf(t, "ricart-agrawala"), Config: nodes.Config{N: 2}, Entries: 2, Losses: 1}
+	o := Space{Spec: algorithmOf(t, "ricart-agrawala"), Config: nodes.Config{N: 2}, Entries: 2, Losses: 1}
 	all := explore(t, o)
 	for depth := 1; depth <= all.Depth; depth++ {
 		o.Depth = depth

@@ -8,8 +8,8 @@ import (
 // Usual returns the explorations that an algorithm should withstand in a small cluster: one without faults,
 // and one with a fault of each kind. If the algorithm has timers, there are two more, with a crash and with
 // one and two timeouts: these reach orders that the others would reach only after millions of states.
-func Usual(algo *algorithm.Algorithm, c nodes.Config) []Options {
-	calm := Options{Spec: algo, Config: c, Entries: 2}
+func Usual(algo *algorithm.Algorithm, c nodes.Config) []Space {
+	calm := Space{Spec: algo, Config: c, Entries: 2}
 	if c.N > 2 {
 		calm.Entries = 1
 	}
@@ -18,7 +18,7 @@ func Usual(algo *algorithm.Algorithm, c nodes.Config) []Options {
 	crash.Crashes, crash.Restarts = 1, true
 	mixed := crash
 	mixed.Losses, mixed.Duplicates = 1, 1
-	all := []Options{calm, mixed}
+	all := []Space{calm, mixed}
 	for timeouts := 1; len(algo.Timers) > 0 && timeouts <= 2; timeouts++ {
 		crash.Timeouts, crash.Entries, crash.Campaigns = timeouts, 1, min(calm.Campaigns, 1)
 		all = append(all, crash)

@@ -76,9 +76,9 @@ func (tr trial) real(t *testing.T) *history.History {
 }
 
 // explored explores every order of events, and fails if it finds a violation.
-func (tr trial) explored(t *testing.T, change ...func(*explore.Options)) *explore.Result {
+func (tr trial) explored(t *testing.T, change ...func(*explore.Space)) *explore.Result {
 	t.Helper()
-	o := explore.Options{Spec: tr.instances[0].Algorithm, Config: tr.instances[0].Config,
+	o := explore.Space{Spec: tr.instances[0].Algorithm, Config: tr.instances[0].Config,
 		Beside: tr.instances[1:],
 		Take:   tr.workload.Take, Entries: max(1, tr.each), States: 300_000}
 	for _, c := range change {
@@ -185,7 +185,7 @@ func TestFourInstancesOnOneNode(t *testing.T) {
 
 // A violation in one instance is found, and its schedule names this instance.
 func TestExplorerTellsOfTheInstance(t *testing.T) {
-	x, err := explore.Run(explore.Options{Spec: algorithmOf(t, "ricart"), Config: nodes.Config{N: 2}, Entries: 1,
+	x, err := explore.Run(explore.Space{Spec: algorithmOf(t, "ricart"), Config: nodes.Config{N: 2}, Entries: 1,
 		Beside: []algorithm.Instance{instance(algorithmOf(t, "naive"), 2)}})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 	if last[0]+last[1] != 40 {
 		t.Errorf("the last fences are %v", last)
 	}
-	tr.explored(t, func(o *explore.Options) { o.Crashes, o.Restarts, o.Amnesia = 1, true, true })
+	tr.explored(t, func(o *explore.Space) { o.Crashes, o.Restarts, o.Amnesia = 1, true, true })
 	for i, fence := range map[int32]uint64{0: 0, 1: 0} {
 		for _, e := range tr.real(t).Events {
 			if e.Kind == history.Entered && int32(e.Instance) == i {
@@ -272,7 +272,7 @@ func TestUnitsAreShared(t *testing.T) {
 		small.explored(t)
 		broken := libraries()
 		broken.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &librarian{taken: -1} }
-		x, err := explore.Run(explore.Options{Spec: broken, Config: small.instances[0].Config, Entries: 1,
+		x, err := explore.Run(explore.Space{Spec: broken, Config: small.instances[0].Config, Entries: 1,
 			Take: tr.workload.Take})
 		if err != nil || x.Violation == nil || x.Violation.Check != replay.CheckExclusion ||
 			!strings.Contains(x.Violation.Schedule.String(), "units 3") {
@@ -320,7 +320,7 @@ func TestSuspicionsReachTheElector(t *testing.T) {
 	t.Run("explored", func(t *testing.T) {
 		// Timers run out at any moment, so that suspicions come in all orders, some false.
 		tr.instances[0] = instance(algorithmOf(t, "central"), 2)
-		tr.explored(t, func(o *explore.Options) { o.Crashes, o.Restarts = 1, true })
+		tr.explored(t, func(o *explore.Space) { o.Crashes, o.Restarts = 1, true })
 	})
 }
 
@@ -335,7 +335,7 @@ func TestStrangersKnowPortsAlone(t *testing.T) {
 	})
 	curious := toy("nosy", func() nodes.Machine { return &nosy{} }, strangerAsk{})
 	curious.Ports = strangers().Ports
-	x, err := explore.Run(explore.Options{Spec: curious, Config: nodes.Config{N: 3}, Entries: 1})
+	x, err := explore.Run(explore.Space{Spec: curious, Config: nodes.Config{N: 3}, Entries: 1})
 	if err != nil || x.Violation == nil || x.Violation.Check != replay.CheckPanic ||
 		!strings.Contains(x.Violation.Says, "asks who it is in an anonymous network") {
 		t.Errorf("%+v, %v", x, err)

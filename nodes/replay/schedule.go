@@ -72,7 +72,7 @@ type Schedule struct {
 	Config     nodes.Config
 	Reordering bool
 	Timing     *Timing // nil: a message or timer may take any time
-	Copies     int     // see explore.Options.Copies; zero: any number
+	Copies     int     // see explore.Space.Copies; zero: any number
 	NoDetector bool    // a rest makes no suspicions and takes none back
 	Steps      []Step
 }

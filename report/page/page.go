@@ -143,8 +143,8 @@ func Make(known catalog.Table, set *results.Set, name string, calls Calls, choic
 
 // chosen returns the trials of the chosen algorithms. It returns an error if the choice names an algorithm or
 // a column that no trial has.
-func (m *maker) chosen(trials []compare.Trial) (its []compare.Trial, err error) {
-	all := make([]*compare.Trial, len(trials))
+func (m *maker) chosen(trials []compare.Observation) (its []compare.Observation, err error) {
+	all := make([]*compare.Observation, len(trials))
 	there := make([]string, len(trials))
 	for i := range trials {
 		all[i], there[i] = &trials[i], trials[i].Algorithm
@@ -166,7 +166,7 @@ func (m *maker) chosen(trials []compare.Trial) (its []compare.Trial, err error) 
 			return nil, fmt.Errorf("--by: %w", err)
 		}
 	}
-	return slices.DeleteFunc(trials, func(t compare.Trial) bool {
+	return slices.DeleteFunc(trials, func(t compare.Observation) bool {
 		return names != nil && !slices.Contains(names, t.Algorithm)
 	}), nil
 }
@@ -247,7 +247,7 @@ func (p *Page) Picture(name, title string) (svg, data string, found bool) {
 }
 
 // about adds the section with the settings, machines, versions and commands of the runs.
-func (m *maker) about(trials []compare.Trial) {
+func (m *maker) about(trials []compare.Observation) {
 	verdicts, versions, machines := map[string]int{}, map[string]int{}, map[string]int{}
 	services := map[string]int{}
 	bound, disturbed := 0, map[string]bool{}
@@ -394,7 +394,7 @@ type experiment struct {
 	series  string // the algorithm, with the options in which its trials in the set differ
 	nodes   int
 	setting *setting
-	trials  []compare.Trial
+	trials  []compare.Observation
 	flawed  bool // the algorithm is known to be broken
 	family  string
 }
@@ -415,8 +415,8 @@ type setting struct {
 var ofSeries = []string{"algorithm", "detector", "elect"}
 
 // group sorts trials into experiments and settings.
-func (m *maker) group(trials []compare.Trial) {
-	all := make([]*compare.Trial, len(trials))
+func (m *maker) group(trials []compare.Observation) {
+	all := make([]*compare.Observation, len(trials))
 	for i := range trials {
 		all[i] = &trials[i]
 	}
@@ -575,7 +575,7 @@ func (s *setting) faults() string {
 }
 
 // textsOf returns the values of a trial in columns.
-func textsOf(t *compare.Trial, columns []string) (texts []string) {
+func textsOf(t *compare.Observation, columns []string) (texts []string) {
 	for _, c := range columns {
 		texts = append(texts, t.Text(c))
 	}
@@ -585,7 +585,7 @@ func textsOf(t *compare.Trial, columns []string) (texts []string) {
 // differing returns, by algorithm, the columns in which its trials differ although they agree in the columns
 // about and in the number of nodes. Without the last condition, a default that depends on the number of nodes
 // would make another series.
-func differing(trials []compare.Trial, columns, about []string) map[string]map[string]bool {
+func differing(trials []compare.Observation, columns, about []string) map[string]map[string]bool {
 	first, differ := map[string][]string{}, map[string]map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
@@ -607,7 +607,7 @@ func differing(trials []compare.Trial, columns, about []string) map[string]map[s
 }
 
 // seriesOf names the series of a trial.
-func (m *maker) seriesOf(t *compare.Trial, columns []string, differ map[string]map[string]bool) string {
+func (m *maker) seriesOf(t *compare.Observation, columns []string, differ map[string]map[string]bool) string {
 	name := t.Algorithm
 	if m.By != "" {
 		return cmp.Or(t.Text(m.By), "no "+m.By)

@@ -23,7 +23,7 @@ type elector struct {
 	office time.Duration // time after which a leader resigns; 0: never
 }
 
-func openElector(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
+func openElector(ctx context.Context, s program.Init, v service.Values) (*elector, error) {
 	all, err := openSessions(ctx, s, v)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ var Election = service.Service{
 	Library: func(service.Values) string { return service.Module(library) },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
-			func(ctx context.Context, s program.Setting) (program.Elector, error) { return openElector(ctx, s, v) })
+			func(ctx context.Context, s program.Init) (program.Elector, error) { return openElector(ctx, s, v) })
 	},
 }
 

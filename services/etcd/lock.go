@@ -23,7 +23,7 @@ type lock struct {
 	mutex   *concurrency.Mutex // locked by Acquire
 }
 
-func openLock(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
+func openLock(ctx context.Context, s program.Init, v service.Values) (*lock, error) {
 	all, err := openSessions(ctx, s, v)
 	if err != nil {
 		return nil, err

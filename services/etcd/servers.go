@@ -49,7 +49,7 @@ func Dial(of *secret.Secret, servers ...string) (*clientv3.Client, error) {
 
 // Open returns the client of a node. It waits until the servers answer, unless the node is restarted: then
 // they may be out of reach for a while.
-func Open(ctx context.Context, s program.Setting) (*clientv3.Client, error) {
+func Open(ctx context.Context, s program.Init) (*clientv3.Client, error) {
 	c, err := Dial(&s.Secret, s.Options.Servers...)
 	if err != nil || s.Options.Incarnation > 0 {
 		return c, err

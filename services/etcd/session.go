@@ -20,7 +20,7 @@ type sessions struct {
 	latest *concurrency.Session
 }
 
-func openSessions(ctx context.Context, s program.Setting, v service.Values) (*sessions, error) {
+func openSessions(ctx context.Context, s program.Init, v service.Values) (*sessions, error) {
 	c, err := Open(ctx, s)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type elector struct {
 
 // open creates the client of a node. As in Kubernetes, each process has an identity of its own; as in
 // client-go, each request has a time limit.
-func open(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
+func open(ctx context.Context, s program.Init, v service.Values) (*elector, error) {
 	c, err := etcd.Open(ctx, s)
 	if err != nil {
 		return nil, err

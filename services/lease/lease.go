@@ -57,7 +57,7 @@ var lease = service.Service{
 	Library: func(service.Values) string { return service.Module("k8s.io/client-go") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
-			func(ctx context.Context, s program.Setting) (program.Elector, error) { return open(ctx, s, v) })
+			func(ctx context.Context, s program.Init) (program.Elector, error) { return open(ctx, s, v) })
 	},
 }
 

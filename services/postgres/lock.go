@@ -29,7 +29,7 @@ type lock struct {
 
 // open creates the client of a node. It connects to the server, unless the node is restarted: then the server
 // may be out of reach for a while.
-func open(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
+func open(ctx context.Context, s program.Init, v service.Values) (*lock, error) {
 	config, err := configOf(s, v)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (*lock, erro
 }
 
 // reach connects for the first time. The error names the servers, on one line.
-func (l *lock) reach(ctx context.Context, s program.Setting) error {
+func (l *lock) reach(ctx context.Context, s program.Init) error {
 	at := strings.Join(s.Options.Servers, ", ")
 	if err := l.connect(ctx); err != nil {
 		return fmt.Errorf("%s does not answer as PostgreSQL does to the user %s %s: %s", at, secret.User,
@@ -65,7 +65,7 @@ const leastOf9 = 5
 
 // configOf returns how a client connects: with a standby, to the server that takes writes; with PgBouncer, to
 // PgBouncer, which is the last server, and which does not keep prepared statements.
-func configOf(s program.Setting, v service.Values) (*pgx.ConnConfig, error) {
+func configOf(s program.Init, v service.Values) (*pgx.ConnConfig, error) {
 	servers := s.Options.Servers
 	at := servers[0]
 	if v.On("standby") {

@@ -125,7 +125,7 @@ func (n *node) start(l program.Line) error {
 	if err := n.restore(); err != nil {
 		return err
 	}
-	id := uint64(slices.Index(n.Setting.Names, n.Setting.Name) + 1)
+	id := uint64(slices.Index(n.Init.Names, n.Init.Name) + 1)
 	raw, err := raft.NewRawNode(&raft.Config{ID: id, Storage: n.storage, Applied: first,
 		ElectionTick: n.values.Int(electionOption), HeartbeatTick: n.values.Int(heartbeatOption),
 		PreVote: n.values.On(preVoteOption), CheckQuorum: n.values.On(quorumOption),
@@ -147,7 +147,7 @@ const first = 1
 func (n *node) restore() error {
 	n.storage = raft.NewMemoryStorage()
 	var voters []uint64
-	for i := range n.Setting.Names {
+	for i := range n.Init.Names {
 		voters = append(voters, uint64(i+1))
 	}
 	err := n.storage.ApplySnapshot(&raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{
@@ -204,7 +204,7 @@ func (n *node) work() error {
 			if err != nil {
 				return err
 			}
-			n.Say(n.Setting.Names[m.GetTo()-1], map[string]any{"type": m.GetType().String(), "message": b})
+			n.Say(n.Init.Names[m.GetTo()-1], map[string]any{"type": m.GetType().String(), "message": b})
 		}
 		n.raw.Advance(r)
 	}
@@ -250,7 +250,7 @@ func (n *node) say(leader, term uint64) {
 	n.leader, n.term = leader, term
 	body := map[string]any{"type": "elected", "leader": nil, "term": term}
 	if leader != raft.None {
-		body["leader"] = n.Setting.Names[leader-1]
+		body["leader"] = n.Init.Names[leader-1]
 	}
 	n.Say(program.Client, body)
 }

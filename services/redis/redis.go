@@ -53,7 +53,7 @@ var Service = service.Service{
 	},
 	Declare: declare,
 	Library: func(service.Values) string { return service.Module("github.com/redis/go-redis/v9") },
-	Open: func(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+	Open: func(ctx context.Context, s program.Init, v service.Values) (program.Lock, error) {
 		l := open(s, v)
 		return l, l.reach(ctx, s)
 	},
@@ -122,7 +122,7 @@ type lock struct {
 	watch  redisd.Watch
 }
 
-func open(s program.Setting, v service.Values) *lock {
+func open(s program.Init, v service.Values) *lock {
 	l := &lock{values: v, key: s.Options.Prefix + "lock"}
 	for _, address := range s.Options.Servers {
 		l.Clients = append(l.Clients, redisd.Dial(address, s.Secret.Password))
@@ -132,7 +132,7 @@ func open(s program.Setting, v service.Values) *lock {
 
 // reach checks that the first server answers, unless the node is restarted: then the server may be out of
 // reach for a while.
-func (l *lock) reach(ctx context.Context, s program.Setting) error {
+func (l *lock) reach(ctx context.Context, s program.Init) error {
 	if s.Options.Incarnation > 0 {
 		return nil
 	}

@@ -44,7 +44,7 @@ var Service = service.Service{
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Declare: declare,
 	Library: func(service.Values) string { return service.Module("github.com/go-redsync/redsync/v4") },
-	Open: func(_ context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+	Open: func(_ context.Context, s program.Init, v service.Values) (program.Lock, error) {
 		return open(s, v), nil
 	},
 }
@@ -99,7 +99,7 @@ type lock struct {
 	watch   redisd.Watch
 }
 
-func open(s program.Setting, v service.Values) *lock {
+func open(s program.Init, v service.Values) *lock {
 	l := &lock{watches: v.On("watch")}
 	var pools []redsyncredis.Pool
 	for _, address := range s.Options.Servers {

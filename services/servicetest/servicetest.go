@@ -73,8 +73,8 @@ func Values(t testing.TB, s *service.Service, words ...string) service.Values {
 }
 
 // Setting returns the setting of a node whose service has these servers, with their secret if it is known.
-func Setting(name string, servers ...string) program.Setting {
-	s := program.Setting{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
+func Setting(name string, servers ...string) program.Init {
+	s := program.Init{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
 	dir, known := folders.Load(servers[0])
 	if !known {
 		return s
@@ -89,7 +89,7 @@ func Setting(name string, servers ...string) program.Setting {
 
 // Client opens the client of a node that uses the given servers, and closes the client when the test ends.
 // The names of its locks begin with prefix.
-func Client[L program.Lock](t testing.TB, s *service.Service, open func(program.Setting, service.Values) L,
+func Client[L program.Lock](t testing.TB, s *service.Service, open func(program.Init, service.Values) L,
 	servers []string, prefix string, words ...string) L {
 	t.Helper()
 	setting := Setting(prefix, servers...)

@@ -81,7 +81,7 @@ const curatorLimit = 9 * time.Second
 // For a restarted node it does not wait, since the servers may be out of reach for a while. hear gets each
 // line of output; ended is called at the end of the output. The arguments of the program are the servers, the
 // session timeout in ms, the file of the password or an empty name, and args.
-func startCurator(ctx context.Context, s program.Setting, name string, source []byte, session time.Duration,
+func startCurator(ctx context.Context, s program.Init, name string, source []byte, session time.Duration,
 	args []string, hear func(line string), ended func()) (*curatorProcess, error) {
 	classes, err := compiled(ctx, name, source)
 	if err != nil {

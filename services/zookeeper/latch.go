@@ -43,7 +43,7 @@ var Latch = service.Service{
 	Needs:   func(service.Values) error { return prepareCurator("Latch", latchClient) },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
-			func(ctx context.Context, s program.Setting) (program.Elector, error) { return openLatch(ctx, s, v) })
+			func(ctx context.Context, s program.Init) (program.Elector, error) { return openLatch(ctx, s, v) })
 	},
 }
 
@@ -53,7 +53,7 @@ type latch struct {
 	lines   chan string // closed once the process has ended
 }
 
-func openLatch(ctx context.Context, s program.Setting, v service.Values) (program.Elector, error) {
+func openLatch(ctx context.Context, s program.Init, v service.Values) (program.Elector, error) {
 	l := &latch{lines: make(chan string, 100)}
 	path := "/" + strings.Trim(s.Options.Prefix, "/") + "/latch"
 	var err error

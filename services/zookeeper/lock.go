@@ -37,7 +37,7 @@ const openLimit = 8 * time.Second
 
 // open creates the client of a node. It waits for a session, unless the node is restarted: then the servers
 // may be out of reach for a while.
-func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
+func open(ctx context.Context, s program.Init, v service.Values) (l *lock, err error) {
 	l = &lock{values: v, servers: s.Options.Servers, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock",
 		secret: s.Secret, acl: zk.WorldACL(zk.PermAll)}
 	if s.Secret.Dir != "" {

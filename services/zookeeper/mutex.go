@@ -28,7 +28,7 @@ type curatorLock struct {
 }
 
 // openCurator starts a client in Java. At each request this client waits for its session.
-func openCurator(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+func openCurator(ctx context.Context, s program.Init, v service.Values) (program.Lock, error) {
 	l := &curatorLock{answers: make(chan string, 1), tells: "suspended"}
 	if v["lost"] == expired {
 		l.tells = "lost"

@@ -74,7 +74,7 @@ var Service = service.Service{
 		}
 		return nil
 	},
-	Open: func(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+	Open: func(ctx context.Context, s program.Init, v service.Values) (program.Lock, error) {
 		if v["recipe"] == curator {
 			return openCurator(ctx, s, v)
 		}

@@ -73,7 +73,7 @@ func lockService(name, summary, link, promise string, take acquirer, give func(*
 			return service.Declaration{Safe: []string{"servers-up"}, Live: live, GraceMS: 2000}
 		},
 		Library: func(service.Values) string { return kernel() },
-		Open: func(ctx context.Context, s program.Setting, _ service.Values) (program.Lock, error) {
+		Open: func(ctx context.Context, s program.Init, _ service.Values) (program.Lock, error) {
 			dir, err := ask(ctx, s.Options.Servers[0])
 			if err != nil {
 				return nil, fmt.Errorf("asking for the folder of the lock: %w", err)

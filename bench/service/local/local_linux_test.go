@@ -16,7 +16,7 @@ import (
 )
 
 // kept starts a keeper, and returns the setting of a client.
-func kept(t *testing.T) program.Setting {
+func kept(t *testing.T) program.Init {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -37,7 +37,7 @@ func kept(t *testing.T) program.Setting {
 	for late := time.Now().Add(10 * time.Second); ; {
 		_, err := ask(t.Context(), address)
 		if err == nil {
-			return program.Setting{Name: "n0", Options: program.Options{Servers: []string{address}, Prefix: "test/"}}
+			return program.Init{Name: "n0", Options: program.Options{Servers: []string{address}, Prefix: "test/"}}
 		}
 		if time.Now().After(late) {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func kept(t *testing.T) program.Setting {
 }
 
 // opened opens a client.
-func opened(t *testing.T, x *service.Service, s program.Setting) program.Lock {
+func opened(t *testing.T, x *service.Service, s program.Init) program.Lock {
 	t.Helper()
 	l, err := x.Open(t.Context(), s, nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func opened(t *testing.T, x *service.Service, s program.Setting) program.Lock {
 	return l
 }
 
-func eachLock(t *testing.T, try func(t *testing.T, x *service.Service, s program.Setting)) {
+func eachLock(t *testing.T, try func(t *testing.T, x *service.Service, s program.Init)) {
 	for _, x := range Services {
 		t.Run(x.Name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +67,7 @@ func eachLock(t *testing.T, try func(t *testing.T, x *service.Service, s program
 
 // Clients that share nothing but the file are inside one at a time, and all get their turns.
 func TestLocksExclude(t *testing.T) {
-	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
+	eachLock(t, func(t *testing.T, x *service.Service, s program.Init) {
 		const clients, entries = 4, 300
 		var inside, together, sum atomic.Int32
 		var all sync.WaitGroup
@@ -168,7 +168,7 @@ func TestTicketsAreServedInOrder(t *testing.T) {
 
 // Locks of other runs at the same keeper are independent, and a client that must end stops waiting.
 func TestLocksAreOfOneRun(t *testing.T) {
-	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
+	eachLock(t, func(t *testing.T, x *service.Service, s program.Init) {
 		holder, waiter := opened(t, x, s), opened(t, x, s)
 		if _, err := holder.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestLocksAreOfOneRun(t *testing.T) {
 // The end of a process closes its files and unmaps its memory, and nothing else. This frees flock; the other
 // locks are words of a file, which stay as they are.
 func TestDeadHolders(t *testing.T) {
-	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
+	eachLock(t, func(t *testing.T, x *service.Service, s program.Init) {
 		dead := opened(t, x, s).(*lock)
 		if _, err := dead.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestOthersAreNoKeepers(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	s := program.Setting{Options: program.Options{Servers: []string{other.Addr().String()}, Prefix: "test/"}}
+	s := program.Init{Options: program.Options{Servers: []string{other.Addr().String()}, Prefix: "test/"}}
 	if _, err := Services[0].Open(t.Context(), s, nil); err == nil {
 		t.Error("another server passes for a keeper")
 	}

@@ -41,14 +41,14 @@ type lock struct {
 
 // rotated returns the servers in the order in which a node tries them. Different nodes start with different
 // servers.
-func rotated(s program.Setting) []string {
+func rotated(s program.Init) []string {
 	all := s.Options.Servers
 	first := max(0, slices.Index(s.Names, s.Name)) % len(all)
 	return slices.Concat(all[first:], all[:first])
 }
 
 // open connects, and creates the bucket if it is missing.
-func open(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+func open(ctx context.Context, s program.Init, v service.Values) (program.Lock, error) {
 	conn, js, err := dial(rotated(s), s.Secret.Password, nats.RetryOnFailedConnect(s.Options.Incarnation > 0))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", strings.Join(s.Options.Servers, ", "), err)

@@ -85,7 +85,7 @@ func TestComesUpWithoutServers(t *testing.T) {
 	}
 	address := free.Addr().String()
 	free.Close()
-	s := program.Setting{Name: "n0", Names: []string{"n0"},
+	s := program.Init{Name: "n0", Names: []string{"n0"},
 		Options: program.Options{Incarnation: 1, Servers: []string{address}, Prefix: "test/"}}
 	v := service.Values{"ttl": "2s", service.Members: "1", "durable": "off", "obey": "on"}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -178,7 +178,7 @@ func TestLeaderIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, address := range r.Addresses {
-		l, err := open(t.Context(), program.Setting{Name: "n0", Names: []string{"n0"}, Secret: own,
+		l, err := open(t.Context(), program.Init{Name: "n0", Names: []string{"n0"}, Secret: own,
 			Options: program.Options{Servers: []string{address}, Prefix: "cut/"}}, v)
 		if err != nil {
 			t.Fatal(err)

@@ -51,8 +51,8 @@ type Head struct {
 	ID        json.RawMessage `json:"id"` // the id of a timer
 }
 
-// A Setting is the content of init: which node the program is, and its options.
-type Setting struct {
+// An Init is the content of init: which node the program is, and its options.
+type Init struct {
 	Name    string   `json:"node_id"` // n0 for the first node
 	Names   []string `json:"node_ids"`
 	Seed    uint64   `json:"seed"`
@@ -74,7 +74,7 @@ type Options struct {
 
 // A Conn is the program's connection to the testbed. Its methods except Read may be called by any goroutine.
 type Conn struct {
-	Setting Setting
+	Init    Init
 	in      *bufio.Scanner
 	mu      sync.Mutex
 	out     io.Writer
@@ -105,7 +105,7 @@ func hear(in io.Reader, out io.Writer) (*Conn, Line, error) {
 	if l.Type != "init" {
 		return nil, l, fmt.Errorf("the first line is %q: it has to be init", l.Type)
 	}
-	if err := json.Unmarshal(l.Body, &c.Setting); err != nil {
+	if err := json.Unmarshal(l.Body, &c.Init); err != nil {
 		return nil, l, fmt.Errorf("reading init: %w", err)
 	}
 	return c, l, nil
@@ -183,7 +183,7 @@ func (l *Line) head(s *plainjson.Scan, key string) bool {
 
 // Say writes a line to the testbed, a service or a node. Err returns the first error.
 func (c *Conn) Say(dest string, body map[string]any) {
-	c.write(json.Marshal(map[string]any{"src": c.Setting.Name, "dest": dest, "body": body}))
+	c.write(json.Marshal(map[string]any{"src": c.Init.Name, "dest": dest, "body": body}))
 }
 
 // entered says that a request of the testbed is granted.
@@ -197,7 +197,7 @@ func (c *Conn) released(to Line) { c.write(append(c.answer("release_ok", to), "}
 
 // answer begins an answer to the testbed. The most frequent answers are made without encoding/json.
 func (c *Conn) answer(typ string, to Line) []byte {
-	b := append([]byte(`{"src":"`), c.Setting.Name...)
+	b := append([]byte(`{"src":"`), c.Init.Name...)
 	b = append(append(b, `","dest":"`+Client+`","body":{"type":"`...), typ...)
 	return strconv.AppendUint(append(b, `","in_reply_to":`...), to.MsgID, 10)
 }
@@ -248,7 +248,7 @@ func serve(in io.Reader, out io.Writer, declaration any,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c.Setting.Secret, err = secret.Read(c.Setting.Options.Secrets)
+	c.Init.Secret, err = secret.Read(c.Init.Options.Secrets)
 	var s server
 	if err == nil {
 		s, err = open(ctx, c)

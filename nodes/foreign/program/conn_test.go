@@ -33,7 +33,7 @@ func TestPlainLines(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	c := &Conn{Setting: Setting{Name: "n3"}, out: &out}
+	c := &Conn{Init: Init{Name: "n3"}, out: &out}
 	to := Line{Src: Client, Head: Head{MsgID: 17}}
 	for typ, say := range map[string]func(){"entered": func() { c.entered(to, 4) },
 		"release_ok": func() { c.released(to) }} {

@@ -17,12 +17,12 @@ type Elector interface {
 // ServeElector runs an elector until in ends. If init names servers, it calls open with the setting of init.
 // It then answers init, with the error of open if there is one.
 func ServeElector(in io.Reader, out io.Writer, declaration any,
-	open func(context.Context, Setting) (Elector, error)) error {
+	open func(context.Context, Init) (Elector, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
 		s := &electorServer{conn: c}
 		var err error
-		if len(c.Setting.Options.Servers) > 0 {
-			s.elector, err = open(ctx, c.Setting)
+		if len(c.Init.Options.Servers) > 0 {
+			s.elector, err = open(ctx, c.Init)
 		}
 		return s, err
 	})

@@ -45,14 +45,14 @@ func (f Fatal) Unwrap() error { return f.Err }
 // then answers init, with the error of open if there is one. If the client library reports that the lock is
 // lost, the testbed is told, and the client leaves at once if obeys is set, and otherwise when it is done.
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
-	open func(context.Context, Setting) (Lock, error)) error {
+	open func(context.Context, Init) (Lock, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
 		s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16),
 			revoked: make(chan chan struct{}), failed: errors.New("no servers were named")}
-		if len(c.Setting.Options.Servers) == 0 {
+		if len(c.Init.Options.Servers) == 0 {
 			return s, nil
 		}
-		s.lock, s.failed = open(ctx, c.Setting)
+		s.lock, s.failed = open(ctx, c.Init)
 		return s, s.failed
 	})
 }

@@ -29,7 +29,7 @@ func TestWhoIsToldGivesBack(t *testing.T) {
 		ended := make(chan error)
 		go func() {
 			ended <- ServeLock(in, out, nil, obeys,
-				func(context.Context, Setting) (Lock, error) { return lock, nil })
+				func(context.Context, Init) (Lock, error) { return lock, nil })
 		}()
 		say := func(body string) { fmt.Fprintf(lines, `{"src":"c0","dest":"n0","body":{%s}}`+"\n", body) }
 		say(`"type":"init","msg_id":1,"node_id":"n0","node_ids":["n0"],"options":{"servers":["here"]}`)

@@ -44,10 +44,10 @@ func NewRun(conn *nats.Conn, name string) (*Run, error) {
 	return r, nil
 }
 
-// Close stops answering, so the hosts end what is left of the run.
+// Close stops answering, so the machines end what is left of the run.
 func (r *Run) Close() { r.alive.Unsubscribe() }
 
-// Clock reads the clock of a host.
+// Clock reads the clock of a machine.
 func Clock(conn *nats.Conn, host string, within time.Duration) (r Reading, err error) {
 	m, err := conn.Request(clockSubject(host), nil, within)
 	if err == nil {
@@ -56,7 +56,7 @@ func Clock(conn *nats.Conn, host string, within time.Duration) (r Reading, err e
 	return r, err
 }
 
-// Find returns the hosts that answer within a time, by name.
+// Find returns the machines that answer within a time, by name.
 func Find(conn *nats.Conn, within time.Duration) ([]Description, error) {
 	inbox := conn.NewInbox()
 	sub, err := conn.SubscribeSync(inbox)
@@ -91,7 +91,7 @@ func Find(conn *nats.Conn, within time.Duration) ([]Description, error) {
 	}
 }
 
-// Describe asks a host for its description.
+// Describe asks a machine for its description.
 func Describe(conn *nats.Conn, host string, within time.Duration) (d Description, err error) {
 	m, err := conn.Request(describeSubject(host), nil, within)
 	if err == nil {
@@ -100,15 +100,15 @@ func Describe(conn *nats.Conn, host string, within time.Duration) (d Description
 	return d, err
 }
 
-// A Host is a host that serves the run: a cluster.Host.
-type Host struct {
+// A Machine is a machine whose agent serves the run: a cluster.Host.
+type Machine struct {
 	Description
-	Folder string // folder of the trial on that host
+	Folder string // folder of the trial on that machine
 	conn   *nats.Conn
 	run    string
 	inbox  string
 	subs   []*nats.Subscription
-	stops  *atomic.Uint64 // how often a process of the run on any host was stopped or continued
+	stops  *atomic.Uint64 // how often a process of the run on any machine was stopped or continued
 
 	mu        sync.Mutex
 	number    uint64 // number of the latest order
@@ -117,13 +117,13 @@ type Host struct {
 	processes map[int]*remote
 	events    uint64 // how many events were received
 	heard     time.Time
-	lost      error // why the host is gone; nil: it is not
+	lost      error // why the machine is gone; nil: it is not
 
-	// Correct converts a stamp of the host to the orchestrator's clock, in nanoseconds of the run; nil: they
+	// Correct converts a stamp of the machine to the orchestrator's clock, in nanoseconds of the run; nil: they
 	// share a clock.
 	Correct func(stamp int64) int64
 
-	// Lost is closed when the host is gone.
+	// Lost is closed when the machine is gone.
 	Lost chan struct{}
 }
 
@@ -133,9 +133,9 @@ const answerLimit = 10 * time.Second
 // ErrLate is the error for an agent that does not answer an order in time.
 var ErrLate = errors.New("it does not answer")
 
-// Join makes the host serve the run.
-func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
-	h := &Host{Description: d, conn: r.conn, run: r.Name, inbox: r.conn.NewInbox(), stops: &r.Stops,
+// Join makes the machine serve the run.
+func (r *Run) Join(ctx context.Context, d Description, j Join) (*Machine, error) {
+	h := &Machine{Description: d, conn: r.conn, run: r.Name, inbox: r.conn.NewInbox(), stops: &r.Stops,
 		pending: map[uint64]chan reply{}, processes: map[int]*remote{}, heard: time.Now(),
 		Lost: make(chan struct{})}
 	for subject, take := range map[string]nats.MsgHandler{
@@ -157,15 +157,15 @@ func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
 	return h, nil
 }
 
-// leave ends the subscriptions to messages of the host.
-func (h *Host) leave() {
+// leave ends the subscriptions to messages of the machine.
+func (h *Machine) leave() {
 	for _, sub := range h.subs {
 		sub.Unsubscribe()
 	}
 }
 
-// Begin makes the host begin a trial, whose files go into a folder below the agent's.
-func (h *Host) Begin(ctx context.Context, folder string) error {
+// Begin makes the machine begin a trial, whose files go into a folder below the agent's.
+func (h *Machine) Begin(ctx context.Context, folder string) error {
 	a, err := h.ask(ctx, answerLimit, order{Do: doTrial, File: folder})
 	if err != nil {
 		return fmt.Errorf("beginning a trial on host %s: %w", h.Name, err)
@@ -174,14 +174,14 @@ func (h *Host) Begin(ctx context.Context, folder string) error {
 	return nil
 }
 
-// Clear makes the host remove the files of the trial.
-func (h *Host) Clear(ctx context.Context) error {
+// Clear makes the machine remove the files of the trial.
+func (h *Machine) Clear(ctx context.Context) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doClear})
 	return err
 }
 
-// End makes the host end what is left of the run.
-func (h *Host) End(ctx context.Context) error {
+// End makes the machine end what is left of the run.
+func (h *Machine) End(ctx context.Context) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doEnd})
 	h.leave()
 	if err != nil && h.Gone() == nil {
@@ -190,22 +190,22 @@ func (h *Host) End(ctx context.Context) error {
 	return nil
 }
 
-// Gone returns why the host is gone; nil: it is not, as far as known.
-func (h *Host) Gone() error {
+// Gone returns why the machine is gone; nil: it is not, as far as known.
+func (h *Machine) Gone() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lost
 }
 
-// Heard returns when the host last sent anything.
-func (h *Host) Heard() time.Time {
+// Heard returns when the machine last sent anything.
+func (h *Machine) Heard() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.heard
 }
 
 // send publishes an order. If answer is not nil, it receives the answer.
-func (h *Host) send(o order, answer chan reply) error {
+func (h *Machine) send(o order, answer chan reply) error {
 	err := h.publish(o, answer)
 	if h.conn.IsClosed() {
 		h.Lose(errors.New("the connection to the control plane is closed"))
@@ -214,7 +214,7 @@ func (h *Host) send(o order, answer chan reply) error {
 }
 
 // publish is like send, but does not notice that the connection is closed.
-func (h *Host) publish(o order, answer chan reply) error {
+func (h *Machine) publish(o order, answer chan reply) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.lost != nil {
@@ -239,7 +239,7 @@ func (h *Host) publish(o order, answer chan reply) error {
 }
 
 // ask gives an order and waits for the answer.
-func (h *Host) ask(ctx context.Context, within time.Duration, o order) (reply, error) {
+func (h *Machine) ask(ctx context.Context, within time.Duration, o order) (reply, error) {
 	answer := make(chan reply, 1)
 	if err := h.send(o, answer); err != nil {
 		return reply{}, err
@@ -264,14 +264,14 @@ func (h *Host) ask(ctx context.Context, within time.Duration, o order) (reply, e
 }
 
 // forget stops waiting for the answer on a channel.
-func (h *Host) forget(answer chan reply) {
+func (h *Machine) forget(answer chan reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	maps.DeleteFunc(h.pending, func(_ uint64, c chan reply) bool { return c == answer })
 }
 
 // onReply handles an answer.
-func (h *Host) onReply(m *nats.Msg) {
+func (h *Machine) onReply(m *nats.Msg) {
 	var number uint64
 	if _, err := fmt.Sscanf(m.Subject[len(h.inbox)+1:], "%d", &number); err != nil {
 		return
@@ -299,8 +299,8 @@ func (h *Host) onReply(m *nats.Msg) {
 	}
 }
 
-// Lose declares the host gone. All its processes count as killed.
-func (h *Host) Lose(why error) {
+// Lose declares the machine gone. All its processes count as killed.
+func (h *Machine) Lose(why error) {
 	h.mu.Lock()
 	if h.lost != nil {
 		h.mu.Unlock()
@@ -316,7 +316,7 @@ func (h *Host) Lose(why error) {
 }
 
 // onEvent handles an event of a process.
-func (h *Host) onEvent(m *nats.Msg) {
+func (h *Machine) onEvent(m *nats.Msg) {
 	var e event
 	if err := json.Unmarshal(m.Data, &e); err != nil || e.Boot != h.Boot {
 		return // the event is not from this agent
@@ -339,7 +339,7 @@ func (h *Host) onEvent(m *nats.Msg) {
 
 // Start implements cluster.Host. It does not wait for the process. If the process cannot be started, the
 // returned Node ends.
-func (h *Host) Start(c cluster.Command, onOutput func([]byte) []byte) (cluster.Node, error) {
+func (h *Machine) Start(c cluster.Command, onOutput func([]byte) []byte) (cluster.Node, error) {
 	p := &remote{host: h, name: c.Name, onOutput: onOutput, ended: make(chan struct{})}
 	h.mu.Lock()
 	h.started++
@@ -360,7 +360,7 @@ func (h *Host) Start(c cluster.Command, onOutput func([]byte) []byte) (cluster.N
 }
 
 // HoldPort implements cluster.Host. The agent holds the port until the run is over.
-func (h *Host) HoldPort() (*cluster.Port, error) {
+func (h *Machine) HoldPort() (*cluster.Port, error) {
 	a, err := h.ask(context.Background(), answerLimit, order{Do: doHold})
 	if err != nil {
 		return nil, fmt.Errorf("taking a port of host %s: %w", h.Name, err)
@@ -369,18 +369,18 @@ func (h *Host) HoldPort() (*cluster.Port, error) {
 }
 
 // Address implements cluster.Host.
-func (h *Host) Address() string { return h.Description.Address }
+func (h *Machine) Address() string { return h.Description.Address }
 
-// Runs returns how many processes were started on the host during the run.
-func (h *Host) Runs() int {
+// Runs returns how many processes were started on the machine during the run.
+func (h *Machine) Runs() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.started
 }
 
-// Refresh reads the counters of the nodes on the host. It reports whether the agent has answered within a
+// Refresh reads the counters of the nodes on the machine. It reports whether the agent has answered within a
 // time.
-func (h *Host) Refresh(ctx context.Context, within time.Duration) bool {
+func (h *Machine) Refresh(ctx context.Context, within time.Duration) bool {
 	a, err := h.ask(ctx, within, order{Do: doCount})
 	for b := a.Counts; err == nil && len(b) > 0; {
 		number, n := binary.Uvarint(b)
@@ -395,14 +395,14 @@ func (h *Host) Refresh(ctx context.Context, within time.Duration) bool {
 	return err == nil
 }
 
-// Answers reports whether the agent answers within a time. If the agent has ended, the host is declared gone.
-func (h *Host) Answers(ctx context.Context, within time.Duration) bool {
+// Answers reports whether the agent answers within a time. Once the agent has ended, the machine is gone.
+func (h *Machine) Answers(ctx context.Context, within time.Duration) bool {
 	_, err := h.ask(ctx, within, order{Do: doAnswer})
 	return err == nil
 }
 
-// Use reads the CPU times of the processes on the host, and the ticks of its CPUs.
-func (h *Host) Use(ctx context.Context) (busy, all uint64, known bool) {
+// Use reads the CPU times of the processes on the machine, and the ticks of its CPUs.
+func (h *Machine) Use(ctx context.Context) (busy, all uint64, known bool) {
 	a, err := h.ask(ctx, time.Second, order{Do: doUse})
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -414,40 +414,40 @@ func (h *Host) Use(ctx context.Context) (busy, all uint64, known bool) {
 	return a.Busy, a.Ticks, err == nil
 }
 
-// Faults copies the decided state of the faults to the host (see chaos.SharedState), and returns what nodes
-// there have seen.
-func (h *Host) Faults(ctx context.Context, decided []byte, clients int) (seen []byte, err error) {
+// Faults copies the decided state of the faults to the machine (see chaos.SharedState), and returns what
+// nodes there have seen.
+func (h *Machine) Faults(ctx context.Context, decided []byte, clients int) (seen []byte, err error) {
 	a, err := h.ask(ctx, answerLimit, order{Do: doFaults, Text: decided, Clients: clients})
 	return a.Text, err
 }
 
-// Cut makes the kernel of the host drop packets of some ports from and to other hosts. Heal ends the cut with
-// that number.
-func (h *Host) Cut(ctx context.Context, number int, ports []uint16) error {
+// Cut makes the kernel of the machine drop packets of some ports from and to other machines. Heal ends the
+// cut with that number.
+func (h *Machine) Cut(ctx context.Context, number int, ports []uint16) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doCut, Cut: number, Ports: ports})
 	return err
 }
 
-func (h *Host) Heal(ctx context.Context, number int) error {
+func (h *Machine) Heal(ctx context.Context, number int) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doHeal, Cut: number})
 	return err
 }
 
-// Sees reports whether the host can read a text in a file that this orchestrator has written.
-func (h *Host) Sees(ctx context.Context, path, text string) bool {
+// Sees reports whether the machine can read a text in a file that this orchestrator has written.
+func (h *Machine) Sees(ctx context.Context, path, text string) bool {
 	a, err := h.ask(ctx, answerLimit, order{Do: doProbe, File: path})
 	return err == nil && string(a.Text) == text
 }
 
-var _ cluster.Host = (*Host)(nil)
+var _ cluster.Host = (*Machine)(nil)
 
-// patience is how long a host may be silent while its files are fetched.
+// patience is how long a machine may be silent while its files are fetched.
 const patience = 30 * time.Second
 
-// Fetch copies the logs of the run from the host into a folder, except logs that are there already. It
+// Fetch copies the logs of the run from the machine into a folder, except logs that are there already. It
 // copies them in pieces, one after another, continues where an earlier call has stopped, and checks each
 // file's digest.
-func (h *Host) Fetch(ctx context.Context, folder string) error {
+func (h *Machine) Fetch(ctx context.Context, folder string) error {
 	a, err := h.askAgain(ctx, order{Do: doFiles})
 	if err != nil {
 		return fmt.Errorf("listing the logs on host %s: %w", h.Name, err)
@@ -464,7 +464,7 @@ func (h *Host) Fetch(ctx context.Context, folder string) error {
 }
 
 // fetch copies one file.
-func (h *Host) fetch(ctx context.Context, folder string, f File) error {
+func (h *Machine) fetch(ctx context.Context, folder string, f File) error {
 	path := filepath.Join(folder, f.Name)
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -507,12 +507,12 @@ func (h *Host) fetch(ctx context.Context, folder string, f File) error {
 }
 
 // pieceLen returns how much of a file fits into a message of the control server.
-func (h *Host) pieceLen() int {
+func (h *Machine) pieceLen() int {
 	return int(min(longestPiece, max(1024, h.conn.MaxPayload()-4096)))
 }
 
-// askAgain repeats ask while the host is silent, for up to patience.
-func (h *Host) askAgain(ctx context.Context, o order) (a reply, err error) {
+// askAgain repeats ask while the machine is silent, for up to patience.
+func (h *Machine) askAgain(ctx context.Context, o order) (a reply, err error) {
 	for late := time.Now().Add(patience); ; {
 		a, err = h.ask(ctx, answerLimit, o)
 		if !errors.Is(err, ErrLate) || time.Now().After(late) {
