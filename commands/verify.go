@@ -29,35 +29,35 @@ check. Then make every table of the run again, and name each place where a store
 column, the stored value, and the value that the history gives.
 
 ` + runHelp + `
-SET, the name or the path of a set, judges all of its runs. In a published set, a folder or its .tar.gz,
-every file is compared with its digest; if all agree, the tables of the set are compared with the tables of
-its runs, and the files of each run with each other. Runs with published histories are judged again; the
-verdicts and figures of the others are not confirmed, and a line has their number.
+SET, the name or the path of a set, judges all of its runs. Of a published set it checks what is there:
 
-Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml tell whether they
-were changed. A change of names, words or pictures is a difference; a changed report of a stall is named, but
-does not change the status.
+- joined tables alone, as in results/published: the runs with the grids and numbers of trials in set.yaml,
+  the figures with each other, the report and README.md with what they give. It says what it cannot
+  confirm without histories.
+- a folder with runs, or its .tar.gz: each file with its digest, the tables of the set with those of its
+  runs, and the files of each run with each other. Runs with histories are judged again.
+
+--again also makes simulated runs again, of joined tables a --sample of them, and compares every event or,
+without histories, every column.
+
+Exit status: that of bench for the new verdict, for a set the worst; 1 if anything differs; 2 if a history is
+missing, a run cannot be made again, or this Turnstile lacks the format or the algorithm of one.`
+
+const verifyMore = `Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml tell
+whether they were changed. A change of names, words or pictures is a difference; a changed report of a stall
+is named, but does not change the status.
 
 A trial whose history cannot be read is named, and the others are judged; the run is then inconclusive, unless
-another trial is violated or its rows differ.
-
-A run whose orchestrator was killed can be judged too, by the logs that its nodes left. Its tables are not
-compared. A simulated run has no logs: only its completed trials can be judged.
-
---again also makes each run again, from its run.yaml, and compares the histories event by event. Only
-simulated runs repeat every event.
-
-Exit status: that of bench for the new verdict, for a set the worst; 1 if a table differs or, with --again, an
-event; 2 if a history is missing or cannot be read, or a run cannot be made again, and nothing is violated.
-For a published set: 1 if anything differs, otherwise the status of the runs judged again, and 2 if this
-Turnstile lacks the format or the algorithm of one; histories that were not published change nothing.`
+another trial is violated or its rows differ. A run whose orchestrator was killed can be judged by the logs
+that its nodes left; its tables are not compared. A simulated run has no logs: only its completed trials can
+be judged.`
 
 const verifyExample = `  orchestrator verify
   orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt
   orchestrator verify bench/20260131-140509-ricart-agrawala-n32
   orchestrator verify bench
   orchestrator verify --again simulate
-  orchestrator verify published/lan.tar.gz
+  orchestrator verify results/published/simulated --again --sample 20
   orchestrator verify --json results/latest`
 
 // A verifyCall is one call of verify.
@@ -109,6 +109,7 @@ func verifyCommand(k known) Command {
 		Name:     "verify [RUN|SET|PUBLISHED]",
 		Short:    "Judge a stored run again, and compare its tables",
 		Help:     verifyHelp,
+		More:     verifyMore,
 		Example:  verifyExample,
 		Options:  c.addTo,
 		Args:     atMostOne,
