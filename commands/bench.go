@@ -244,8 +244,7 @@ func (c *benchCall) checkControl(s settings) error {
 	return nil
 }
 
-// algorithm returns the algorithm that the run is about, which describes an algorithm, a service or a foreign
-// program.
+// algorithmOf returns what the run is about, as an Algorithm: an algorithm, a service or a foreign program.
 func (c *benchCall) algorithmOf(s settings) (*spec, error) {
 	algo, err := c.Find(c.Algorithm)
 	if err == nil && !slices.Contains(c.problems, check.ProblemOf(algo)) && !s.typed("algo") {

@@ -78,5 +78,5 @@ func kinds() map[nodes.Kind]kind {
 	}
 }
 
-// kindOf returns how commands print algorithms of the kind of an algorithm.
+// kindOf returns how commands print algorithms of algo's kind.
 func kindOf(algo *spec) kind { return nodes.OfKind(kinds(), check.ProblemOf(algo).Kind) }

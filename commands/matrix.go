@@ -233,12 +233,12 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(cells), "cell", "cells"), t)
 }
 
-// expectations counts cases by whether their runs met what their algorithms expect.
+// expectations counts cases by whether their runs were as expected.
 type expectations struct {
 	met, differ int
 	unknown     int // inconclusive cases
 	missed      int // cases in which no fault hit anything
-	free        int // cases for which the algorithm expects nothing
+	free        int // cases of which nothing is expected
 	left        int // cases that cannot be run here
 }
 

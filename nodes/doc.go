@@ -30,7 +30,7 @@
 //     pointer, function, channel or interface. It shares no memory with another machine or with a message: it
 //     clones a slice that it keeps. [Node.Clone] and [Node.AppendState] can then copy and encode any machine
 //     by its type alone, as the explorer needs.
-//   - Its messages are structs of exported plain fields, each kind listed in [Spec] Messages.
+//   - Its messages are structs of exported plain fields, each kind listed in [Spec.Messages].
 //   - It grants once for each request, while the client waits.
 //
 // # Nodes and processes

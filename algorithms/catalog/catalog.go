@@ -1,5 +1,5 @@
-// Package catalog lists the algorithms of all kinds, for code that takes algorithms of any kind, and finds
-// the elector and the detector that run beside an algorithm.
+// Package catalog has the tables of all kinds of algorithms as one [Table], with what a program adds to them.
+// It finds the algorithm of a run, and the elector and the detector beside it.
 package catalog
 
 import (
@@ -22,8 +22,8 @@ import (
 // A program makes its table as it starts, and hands it to all code that looks algorithms up.
 type Table struct{ own []*algorithm.Algorithm }
 
-// With returns a table with the algorithms of this project, and then the given algorithms. It returns an
-// error if a given algorithm lacks a field or has the name of another algorithm.
+// With returns a table with the algorithms of this project, and then the program's own. It returns an error
+// if one of these lacks a field or has the name of another.
 func With(own ...*algorithm.Algorithm) (Table, error) {
 	t := Table{}
 	for _, algo := range own {
@@ -50,12 +50,12 @@ func (t Table) Algorithms() []*algorithm.Algorithm {
 	return slices.Concat(mutex.Table, election.Table, t.of(nodes.MutualExclusion), t.of(nodes.Election))
 }
 
-// Electors returns the algorithms of election.
+// Electors returns the schemes of election.
 func (t Table) Electors() []*algorithm.Algorithm {
 	return slices.Concat(election.Table, t.of(nodes.Election))
 }
 
-// Detectors returns the algorithms of failure detectors.
+// Detectors returns the failure detectors.
 func (t Table) Detectors() []*algorithm.Algorithm {
 	return slices.Concat(detector.Table, t.of(nodes.Detection))
 }
@@ -108,7 +108,7 @@ func (t Table) ParseDetector(text string, n int, d nodes.Delays) (algorithm.Inst
 	return in, nil
 }
 
-// FindElector returns the algorithm of the scheme of election that has the name.
+// FindElector returns the scheme of election that has the name, or has it as an alias.
 func (t Table) FindElector(name string) (*algorithm.Algorithm, error) {
 	return algorithm.Find("scheme", t.Electors(), name)
 }

@@ -89,7 +89,7 @@ var tired = nodes.Timer{Kind: 1}
 
 const tiredAfter = 5 * time.Millisecond
 
-// algorithm returns the name of the algorithm in Table that m changes, or a variant of which it changes.
+// algorithm returns the name of the algorithm in Table that m, or the variant that m changes, comes from.
 func (m mutant) algorithm() (name string) {
 	for _, algo := range Table {
 		if strings.HasPrefix(m.sound.Name, algo.Name) && len(algo.Name) > len(name) {

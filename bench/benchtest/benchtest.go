@@ -149,8 +149,8 @@ func runTestNode() error {
 	return host.Run(role.Node, stack.Stack, orders, os.Stdout)
 }
 
-// stuck returns the algorithm for tests, or an algorithm without New if the name is unknown. Most
-// of these algorithms never serve some request, each for another reason.
+// stuck returns the algorithm for tests with a name, or one without New if the name is unknown. Most of these
+// algorithms never serve some request, each for another reason.
 func stuck(name string) *algorithm.Algorithm {
 	s := &algorithm.Algorithm{Spec: nodes.Spec{
 		Name:       name,
@@ -252,7 +252,7 @@ func (r *skippingRing) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) {
 	env.Grant()
 }
 
-// Algorithm finds the algorithm, including the algorithms that exist only for tests.
+// Algorithm finds an algorithm by its name; some exist only for tests.
 func Algorithm(name string) (*algorithm.Algorithm, error) {
 	if spec := stuck(name); spec.New != nil {
 		return spec, nil

@@ -57,8 +57,8 @@ const (
 // CalmForEach is the least number of runs per algorithm, unless the user asks for a number.
 const CalmForEach = 60
 
-// CalmOf returns the grid of the sound algorithms of mutual exclusion and election among algorithms, for up
-// to mostNodes nodes.
+// CalmOf returns the grid of the sound ones among algorithms of mutual exclusion and election, for up to
+// mostNodes nodes.
 func CalmOf(algos []*algorithm.Algorithm, mostNodes int) (g Calm) {
 	algos = slices.DeleteFunc(slices.Clone(algos),
 		func(algo *algorithm.Algorithm) bool { return algo.Flaw != nil })

@@ -22,8 +22,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// An Assembler makes the stack in which an algorithm runs. If the algorithm is a detector, it runs beside an
-// algorithm; other algorithms run beside their detectors.
+// An Assembler makes the stack in which an algorithm runs. A detector runs beside some algorithm; other
+// algorithms run beside their detectors.
 type Assembler func(of *algorithm.Algorithm, c nodes.Config) *algorithm.Stack
 
 // Options demands that a figure in nodes.Option.Shows tells every value of every option of the algorithms

@@ -154,7 +154,7 @@ func (a *Algorithm) Check() error {
 // CheckOwn returns an error that names the missing fields without which no run can be made and judged.
 func (a *Algorithm) CheckOwn() error { return a.Lacks(a.lacks()...) }
 
-// A field is the name of a field of an algorithm, and whether the algorithm lacks it.
+// A field is the name of a field of an Algorithm, and whether it is missing.
 type field struct {
 	name    string
 	lacking bool

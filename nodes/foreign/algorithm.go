@@ -75,8 +75,8 @@ func Config(c nodes.Config, command string, d *Declaration) nodes.Config {
 	return c.With(CommandOption, command).With(KindsOption, d.kinds()).With(PromisesOption, d.promises())
 }
 
-// Algorithm returns the algorithm of the program of a configuration. The error says what is wrong with its
-// options.
+// Algorithm returns a foreign program, as a configuration declares it, as an Algorithm. The error says what
+// is wrong with its options.
 func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 	d, err := Parse(c.Options[KindsOption], c.Options[PromisesOption])
 	if err != nil {
@@ -115,10 +115,10 @@ func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 	return r.Algorithm, nil
 }
 
-// A foreignProgram is the algorithm of a program while it is being made.
+// A foreignProgram is the Algorithm of a program while it is being made.
 type foreignProgram struct{ *algorithm.Algorithm }
 
-// ofService turns r into the algorithm of the service called name, with the options of the configuration.
+// ofService turns r into the Algorithm of the service called name, with the options of the configuration.
 func (r foreignProgram) ofService(name string, c nodes.Config) {
 	r.Name, r.Family, r.Source = name, ServiceOption, name
 	r.Summary = "A service that people use; its client is a process beside each node."
