@@ -152,8 +152,8 @@ made-fault-matrix-processes = matrix --seed 1
 made-split-brain = split-brain --simulated --seed 1
 made-split-brain-processes = split-brain --seed 1
 make-run = f() { bin/orchestrator "$$@" --set $$set --results dist/sets || test $$? -le 3; }; f
-repack = rm -rf dist/tables && bin/orchestrator runs publish $$set --tables --to dist/tables/$$set $(1) && \
-	rm -rf results/published/$$set && mv dist/tables/$$set results/published/
+repack = rm -rf dist/tables && bin/orchestrator runs publish "$$set" --tables --to "dist/tables/$$set" $(1) && \
+	rm -rf "results/published/$$set" && mv "dist/tables/$$set" results/published/
 .PHONY: published
 published: services-lease ## make the sets of results/published/ again: make published [SETS='processes services']
 	@test -z "$$($(GIT) status --porcelain -- . ':!results/published')" || { echo "commit the changes first" >&2; exit 1; }
@@ -163,7 +163,7 @@ published: services-lease ## make the sets of results/published/ again: make pub
 
 .PHONY: published-pages
 published-pages: build ## make the reports of results/published/ again from their tables
-	@set -e; for set in $(SETS); do $(call repack,--results results/published); done
+	@set -e; for set in $(foreach set,$(SETS),$(call quote,$(set))); do $(call repack,--results results/published); done
 
 KILLS = 200
 .PHONY: services-kills

@@ -72,7 +72,7 @@ type sleeper struct{ slept bool }
 
 func (s *sleeper) Add(history.Event) {
 	if !s.slept {
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(1500 * time.Millisecond)
 	}
 	s.slept = true
 }
@@ -90,7 +90,7 @@ func TestWhatIsInNoHandlerIsNotStuck(t *testing.T) {
 	o := option.Defaults()
 	o.Config.N, o.Duration, o.Workload.Hold = 2, 10*time.Millisecond, chance.Constant(time.Millisecond)
 	asked := simulated(t, o, central)
-	if _, err := simulateWatched(t.Context(), *asked, 90*time.Millisecond, &sleeper{}); err != nil {
+	if _, err := simulateWatched(t.Context(), *asked, time.Second, &sleeper{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -43,9 +43,9 @@ without histories, every column.
 Exit status: that of bench for the new verdict, for a set the worst; 1 if anything differs; 2 if a history is
 missing, a run cannot be made again, or this Turnstile lacks the format or the algorithm of one.`
 
-const verifyMore = `Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml tell
-whether they were changed. A change of names, words or pictures is a difference; a changed report of a stall
-is named, but does not change the status.
+const verifyMore = `Names, words, pictures and reports of stalls are not in the histories. Digests in
+run.yaml tell whether they were changed. A change of names, words or pictures is a difference; a changed
+report of a stall is named, but does not change the status.
 
 A trial whose history cannot be read is named, and the others are judged; the run is then inconclusive, unless
 another trial is violated or its rows differ. A run whose orchestrator was killed can be judged by the logs
