@@ -1,6 +1,7 @@
 package turnstile_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -324,6 +325,20 @@ func TestDoorShowsNothingInternal(t *testing.T) {
 	look(reflect.TypeFor[nodes.Machine](), "Machine")
 }
 
+// wantSource wants the folder of a published set to have the source of an algorithm, and to name its module.
+func wantSource(t *testing.T, dir, folder string) {
+	t.Helper()
+	readme, _ := os.ReadFile(filepath.Join(dir, folder, "README.md"))
+	if !strings.Contains(string(readme), "in example.com/regional ") {
+		t.Errorf("the README does not name the module:\n%s", readme)
+	}
+	was, _ := os.ReadFile(filepath.Join(dir, "ring.go"))
+	is, err := os.ReadFile(filepath.Join(dir, folder, "source", "ring.go"))
+	if err != nil || !bytes.Equal(was, is) {
+		t.Errorf("the source in %s: %v", folder, err)
+	}
+}
+
 // A copy of examples/algorithm outside this tree builds a program with an algorithm of its own: that runs in
 // processes, is simulated, explored, compared in the matrix, and swept. It knows the regions of its nodes.
 // The page docs/extending.md does the same.
@@ -370,6 +385,12 @@ func TestAModuleOfItsOwn(t *testing.T) {
 	}
 	shows(`^2 runs: 2 valid\.$`, program, "sweep", "--algo", "regional-ring", "-n", "2,3", "--trials", "1",
 		"--simulated", "--duration", "300ms")
+	for _, folder := range []string{"tables", "archived"} {
+		form := map[string]string{"tables": "--tables", "archived": "--histories"}[folder]
+		call(0, program, "runs", "publish", "sweep", "--to", folder, form)
+		shows("nothing that was compared in it differs$", program, "verify", "./"+folder, "--again")
+		wantSource(t, dir, folder)
+	}
 	perSecond := func(algorithm string) float64 {
 		out := shows("^VALID ", program, "simulate", "--algo", algorithm, "-n", "6", "--duration", "2s",
 			"--regions", "regions.yaml", "--seed", "1")

@@ -24,7 +24,8 @@ repository; verify checks them, and makes simulated runs again. Of a set with ta
 and README.md again.
 
 SET is the name or the path of a set, or one run, as SET/RUN. It refuses a set with an unfinished or a damaged
-run, with a credential, or with a path of this machine in a command.
+run, with a credential, or with a path of this machine in a command. The source of an algorithm that
+Turnstile lacks is published, too: call it in the folder of its module.
 
 Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could not be written.`
 
@@ -93,9 +94,13 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 		fmt.Fprintln(a.stderr, "orchestrator: interrupted: what was made is removed")
 	})
 	defer stop()
-	made := func() error { return publish.Make(ctx, c.Table, set, to, c.histories) }
+	sources, err := c.sourcesOf(set)
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	made := func() error { return publish.Make(ctx, c.Table, set, to, sources, c.histories) }
 	if c.tables {
-		made = func() error { return c.makeTables(ctx, set, to) }
+		made = func() error { return c.makeTables(ctx, set, to, sources) }
 	}
 	switch err := made(); {
 	case err != nil && ctx.Err() != nil:
@@ -114,8 +119,9 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 }
 
 // makeTables makes the folder of a set with joined tables, and removes it if that fails.
-func (c *publishCall) makeTables(ctx context.Context, set *results.Set, to string) error {
-	err := publish.MakeTables(ctx, set, to)
+func (c *publishCall) makeTables(ctx context.Context, set *results.Set, to string,
+	sources map[string][]byte) error {
+	err := publish.MakeTables(ctx, set, to, sources)
 	if err == nil {
 		var tables *results.Set
 		if tables, err = results.OpenJoined(to); err == nil {

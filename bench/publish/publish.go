@@ -29,24 +29,46 @@ import (
 
 const readme = "# %s\n" + results.ReadmeBegins + `a benchmark and fault-injection testbed for distributed
 mutual exclusion and leader election: %d of them in runs/, and their tables, joined. docs/sets.md and
-docs/columns.md explain the files. At the commit that each run.yaml names, Turnstile makes the runs again.
+docs/columns.md explain the files. At the commit that each run.yaml names, Turnstile makes the runs again.%s
 
 	sha256sum -c SHA256SUMS
 	orchestrator verify .          # with --again, simulated runs are made again, too
 License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 `
 
+// sourceDir is the folder of the algorithms that Turnstile lacks.
+const sourceDir = "source"
+
+// ofModule says for README.md which module has the algorithms in the folder source.
+func ofModule(set *results.Set, sources int) string {
+	if sources == 0 {
+		return ""
+	}
+	version := "unknown"
+	for _, f := range set.Runs {
+		if rows, err := f.Rows(); err == nil && len(rows) > 0 {
+			version = rows[0].Version
+		}
+	}
+	return "\nTurnstile has not all of the algorithms: those in " + sourceDir +
+		"/ are of another module (version, module and " +
+		"its version:\n" + version + "), and the program of that module takes the place of orchestrator."
+}
+
 // private matches a credential in a URL, and a command with an absolute path.
 var private = pattern.Of(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
 
 // Make publishes a set: it makes a folder named by to, which must not exist, and an archive next to it. It
-// returns an error if a file has private contents, or if [Check] finds a difference.
-func Make(ctx context.Context, known catalog.Table, set *results.Set, to string, histories bool) error {
+// returns an error if a file has private contents, or if [Check] finds a difference. sources are the files of
+// algorithms that Turnstile lacks, by name.
+func Make(ctx context.Context, known catalog.Table, set *results.Set, to string, sources map[string][]byte,
+	histories bool) error {
 	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
 		return err
 	}
 	archive := to + results.ArchiveSuffix
-	err := results.WriteFile(archive, func(w io.Writer) error { return fill(ctx, w, set, to, histories) })
+	err := results.WriteFile(archive,
+		func(w io.Writer) error { return fill(ctx, w, set, to, sources, histories) })
 	if err == nil {
 		var a *Audit
 		if a, err = Check(ctx, known, to); err == nil && len(a.Differences) > 0 {
@@ -60,7 +82,8 @@ func Make(ctx context.Context, known catalog.Table, set *results.Set, to string,
 }
 
 // fill writes the files of a set into a folder and, as an archive, to w.
-func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histories bool) (failed error) {
+func fill(ctx context.Context, w io.Writer, set *results.Set, to string, sources map[string][]byte,
+	histories bool) (failed error) {
 	packed, sums := gzip.NewWriter(w), strings.Builder{}
 	out := tar.NewWriter(packed)
 	add := func(name string, text []byte, err error) {
@@ -100,7 +123,11 @@ func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histori
 		add(table, text, nil)
 	}
 	addAll(set.Path, "", append(results.StudyTables, results.SetFile, "report.*", "report/*")...)
-	add(results.ReadmeFile, fmt.Appendf(nil, readme, filepath.Base(to), len(set.Runs)), nil)
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		add(sourceDir+"/"+name, sources[name], nil)
+	}
+	add(results.ReadmeFile, fmt.Appendf(nil, readme, filepath.Base(to), len(set.Runs),
+		ofModule(set, len(sources))), nil)
 	add(results.SumsFile, []byte(sums.String()), nil)
 	return cmp.Or(failed, out.Close(), packed.Close())
 }

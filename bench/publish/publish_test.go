@@ -67,7 +67,7 @@ func stored(t *testing.T) *results.Set {
 func published(t *testing.T, histories bool) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "lan")
-	if err := Make(t.Context(), catalog.Table{}, stored(t), folder, histories); err != nil {
+	if err := Make(t.Context(), catalog.Table{}, stored(t), folder, nil, histories); err != nil {
 		t.Fatal(err)
 	}
 	return folder
@@ -300,7 +300,7 @@ func TestWhatIsNotPublished(t *testing.T) {
 	set, to := stored(t), filepath.Join(t.TempDir(), "lan")
 	refused := func(ctx context.Context, says string) {
 		t.Helper()
-		err := Make(ctx, catalog.Table{}, set, to, false)
+		err := Make(ctx, catalog.Table{}, set, to, nil, false)
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, and nothing says %q", err, says)
 		}

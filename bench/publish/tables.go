@@ -21,7 +21,7 @@ import (
 const tablesReadme = "# %s\n" + results.ReadmeBegins +
 	`a benchmark and fault-injection testbed for distributed
 mutual exclusion and leader election: %s, by version
-%s. docs/sets.md explains the files; large tables are compressed. %s
+%s. docs/sets.md explains the files; large tables are compressed.%s %s
 This checks the tables, the grid and the report; --again makes simulated runs again from their seeds:
 
 	orchestrator verify .
@@ -36,7 +36,7 @@ const mostBeliefs = 2000
 
 // MakeTables makes a folder named by to, which must not exist, with the joined tables of a set and the
 // commands that made it.
-func MakeTables(ctx context.Context, set *results.Set, to string) error {
+func MakeTables(ctx context.Context, set *results.Set, to string, sources map[string][]byte) error {
 	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
 		return err
 	}
@@ -56,6 +56,19 @@ func MakeTables(ctx context.Context, set *results.Set, to string) error {
 			err = results.WriteJoined(to, table, text)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	if stored, err := filepath.Glob(filepath.Join(set.Path, sourceDir, "*")); err == nil && set.Joined {
+		sources = map[string][]byte{}
+		for _, path := range stored {
+			if sources[filepath.Base(path)], err = input.ReadFile(path, input.Limit); err != nil {
+				return err
+			}
+		}
+	}
+	for name, text := range sources {
+		if err := write(filepath.Join(to, sourceDir, name), text); err != nil {
 			return err
 		}
 	}
@@ -114,11 +127,13 @@ func Readme(set *results.Set) (string, error) {
 		of = fmt.Sprintf("the tables of %s with %s", english.Count(len(set.Runs), "run", "runs"),
 			english.Count(trials, "trial", "trials"))
 	}
+	sources, _ := filepath.Glob(filepath.Join(set.Path, sourceDir, "*"))
 	by := "It is not on record which commands made the runs."
 	if known {
 		by = "These commands made the runs:\n\n" + strings.Join(distinct(commands), "")
 	}
-	return fmt.Sprintf(tablesReadme, NameOf(set), of, strings.Join(distinct(versions), ", "), by, left), nil
+	return fmt.Sprintf(tablesReadme, NameOf(set), of, strings.Join(distinct(versions), ", "),
+		ofModule(set, len(sources)), by, left), nil
 }
 
 // withoutBeliefs returns the names of the runs whose beliefs are not in the tables, although they are about
