@@ -16,7 +16,7 @@ import (
 )
 
 // sourcesOf returns the files of the program's own algorithms that runs of a set are about, by their names:
-// those that Turnstile lacks. It is an error if a file cannot be found.
+// the algorithms that Turnstile lacks. It is an error if a file cannot be found.
 func (k known) sourcesOf(set *results.Set) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, f := range set.Runs {

@@ -252,6 +252,11 @@ func TableIn(path, table string) (text []byte, is bool) {
 	return text, err == nil
 }
 
+const lacksColumn = "it lacks the column"
+
+// LacksColumn reports whether the difference is that a table lacks a column, as those of older versions do.
+func (d Difference) LacksColumn() bool { return d.What == lacksColumn }
+
 // CompareCells returns where the cells of a stored table of a run differ from those of the same table made
 // again. Columns are found by their headers; a table of a set may have more of them, which are empty. The
 // excepted columns are not compared.
@@ -265,6 +270,12 @@ func CompareCells(name string, stored, made []byte, except ...string) []Differen
 	}
 	if len(was) != len(is) {
 		d.add(Difference{What: fmt.Sprintf("it has %d rows, and the run made again has %d", len(was)-1, len(is)-1)})
+	}
+	for _, column := range is[0] {
+		if !slices.Contains(was[0], column) && !slices.Contains(except, column) {
+			d.add(Difference{Column: column, What: lacksColumn})
+			except = append(slices.Clip(except), column)
+		}
 	}
 	for i := range min(len(was), len(is)) {
 		if i == 0 {

@@ -101,7 +101,7 @@ func TestCompareCells(t *testing.T) {
 		"run,a,b\nx,1,2\nx,3,5\n":         {"b"},
 		"run,a,b\nx,1,2\n":                {""},
 		"run,a,more,b\nx,1,,2\nx,3,9,4\n": {"more"},
-		"run,b\nx,2\nx,4\n":               {"a", "a"},
+		"run,b\nx,2\nx,4\n":               {"a"},
 		"":                                {""},
 	} {
 		var got []string
