@@ -22,7 +22,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Plan lists the faults of a run. docs/plans.md explains one plan line by line.
+// A Plan lists the faults of a run. docs/plans.md explains one.
 type Plan struct {
 	Name  string `yaml:"-"` // name of a built-in plan, or of the file
 	About string `yaml:"about"`
