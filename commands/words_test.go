@@ -83,3 +83,29 @@ func wordsOfGo(text []byte) []byte {
 		}
 	}
 }
+
+// mostWords is how many words the pages have at most. It may fall, and not rise: what is new on them replaces
+// something.
+const mostWords = 27_000
+
+// Pages that people write are short. Pages that the program or tests write do not count.
+func TestWordsOfPages(t *testing.T) {
+	paths, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := 0
+	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md") {
+		switch filepath.Base(path) {
+		case "columns.md", "coverage.md", "explored.md", "matrices.md":
+			continue
+		}
+		words += len(strings.Fields(page(t, path)))
+	}
+	if words > mostWords || words < mostWords/2 {
+		t.Errorf("the pages have %d words, and %d at most are to be enough", words, mostWords)
+	}
+	if lines := strings.Count(page(t, "../README.md"), "\n"); lines > 200 {
+		t.Errorf("README.md has %d lines, more than 200", lines)
+	}
+}
