@@ -27,7 +27,7 @@ import (
 )
 
 const matrixHelp = `Run every algorithm under every built-in plan, and compare the outcome with the one that
-its row expects. Five clients think and request, or five nodes elect a leader, on real processes
+is expected of it. Five clients think and request, or five nodes elect a leader, on real processes
 or, with --simulated, on virtual time.
 
 Exit status: 0 all cells are as expected, 1 a cell differs, 2 a cell is inconclusive, a fault hit nothing
@@ -39,8 +39,8 @@ ever; X two are inside together (with fence numbers: the resource accepts what i
 refuse). Election: L all nodes that are up agree on one of them at the end; P one leads, and
 some nodes that are up never learn of it; B no node that is up leads at the end or ever will;
 X two lead in one term or, without terms, for longer than a take-over takes, or for ever.
-Both: - the fault hits nothing. The row of an algorithm lists the outcomes allowed under each
-plan, and why. The table is matrix.csv in the folder of the set.
+Both: - the fault hits nothing. list NAME says which outcomes are expected under each plan.
+The table is matrix.csv in the folder of the set.
 
 Given again, the command makes only the runs that its set lacks; simulated runs are not stored, and take
 seconds.`

@@ -29,7 +29,7 @@ import (
 
 const splitBrainHelp = `Cut a cluster in two under every scheme of election, heal it, and print which nodes
 led: on which side, for how long two led at once, whether a leader without a majority stepped down, and when
-all agreed after the heal. Beside it is what the row of the scheme expects, and why. Schemes that also use a
+all agreed after the heal. Beside it is what is expected of the scheme, and why. Schemes that also use a
 second network or a shared disk have one more run, in which the nodes are cut off from that too.
 
 The cut begins after a second. Unless --cut says otherwise, it cuts off the nodes with the highest numbers,
@@ -45,7 +45,7 @@ const splitBrainMore = `A cut in one direction, or of some links, as in --cut '0
 sides: each scheme runs with its leader at each named node, and at one that is not named. If --cut is given
 several times, all cuts are made at once.
 
-A run is inconclusive if its cut was too short for the scheme, by the time that its row allows; without
+A run is inconclusive if its cut was too short for the scheme, by the time that it may take; without
 --for and --duration it is made again with a longer cut. A run of processes that differs is made again, up
 to three times, since other load on the machine may be the cause. A run whose cut hit no message is
 untested: it does not count as one that is as expected.`
