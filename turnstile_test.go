@@ -329,7 +329,7 @@ func TestDoorShowsNothingInternal(t *testing.T) {
 func wantSource(t *testing.T, dir, folder string) {
 	t.Helper()
 	readme, _ := os.ReadFile(filepath.Join(dir, folder, "README.md"))
-	if !strings.Contains(string(readme), "in example.com/regional ") {
+	if !strings.Contains(string(readme), "of the module example.com/regional ") {
 		t.Errorf("the README does not name the module:\n%s", readme)
 	}
 	was, _ := os.ReadFile(filepath.Join(dir, "ring.go"))

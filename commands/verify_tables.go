@@ -61,8 +61,10 @@ func (c *verifyCall) verifyTables(ctx context.Context, a *app, set *results.Set)
 			english.Count(len(set.Runs), "run", "runs")))
 	}
 	sweeps, studies := t.grids()
-	if err := t.pages(); err != nil {
-		return failure{err, unwritten}
+	if t.strange(); !t.lacks {
+		if err := t.pages(); err != nil {
+			return failure{err, unwritten}
+		}
 	}
 	if c.again {
 		err := t.again(ctx, sweeps, c.sample)
@@ -75,7 +77,8 @@ func (c *verifyCall) verifyTables(ctx context.Context, a *app, set *results.Set)
 	}
 	if len(set.Runs) > 0 {
 		t.Unknown = append(t.Unknown,
-			"the verdicts of runs that are not made again, since the histories are not here")
+			"the verdicts of runs that are not made again, and figures that no other table has, since the "+
+				"histories are not here")
 	}
 	return c.tellTablesOf(a, t)
 }
@@ -124,7 +127,8 @@ func (t *tablesAudit) grids() (sweeps []*sweepCall, studies []results.Making) {
 		t.differ(results.SetFile, err.Error())
 		return nil, nil
 	case len(made) == 0:
-		t.Unknown = append(t.Unknown, "the runs that belong to the set: it has no "+results.SetFile)
+		t.Unknown = append(t.Unknown, "the runs that belong to the set, nor what they would show again: it has no "+
+			results.SetFile)
 		return nil, nil
 	}
 	t.ours = !slices.ContainsFunc(made, func(m results.Making) bool {
@@ -196,6 +200,29 @@ func (t *tablesAudit) runsOf(made []results.Making, planned map[string]study.Pla
 		t.Checked = append(t.Checked,
 			fmt.Sprintf("the runs with the %d that the commands of %s make, their settings "+
 				"and seeds", runs, results.SetFile))
+	}
+}
+
+// strange notes the algorithms of the set that this program lacks: it can neither make their runs again nor
+// draw them.
+func (t *tablesAudit) strange() {
+	var names []string
+	version := ""
+	for _, f := range t.set.Runs {
+		rows, _ := f.Rows(t.known.Table.OptionNames()...)
+		for i := range rows {
+			options := rows[i].Options
+			_, err := t.known.Find(rows[i].Algorithm)
+			if err != nil && options[foreign.ServiceOption] == "" && options[foreign.CommandOption] == "" {
+				names, version = append(names, rows[i].Algorithm), rows[i].Version
+			}
+		}
+	}
+	if names = distinct(names); len(names) > 0 {
+		t.lacks = true
+		t.Unknown = append(t.Unknown,
+			fmt.Sprintf("the runs, the report and %s: this program lacks %s; the program that "+
+			"made them, %s, has it", results.ReadmeFile, english.List(names), version))
 	}
 }
 

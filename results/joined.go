@@ -63,10 +63,11 @@ type JoinedError struct{ error }
 func (e JoinedError) Unwrap() error { return e.error }
 
 // IsJoined reports whether a path is the folder of a set that has tables of its runs, or of a study, and no
-// folders of runs. A study of runs that are not stored has a README.md once it was published.
+// folders of runs: with the record of its commands or, if it was published, a README.md.
 func IsJoined(path string) bool {
 	has := func(name string) bool { return hasTable(filepath.Join(path, name)) }
-	return (has(RowsFile) && has(SetFile) || has(ReadmeFile) && slices.ContainsFunc(StudyTables, has)) &&
+	return (has(ReadmeFile) && slices.ContainsFunc(slices.Concat(SetTables, StudyTables), has) ||
+		has(RowsFile) && has(SetFile)) &&
 		!IsPublished(path) && OpenSet(filepath.Dir(path), filepath.Base(path)) == nil
 }
 
@@ -156,8 +157,10 @@ func splitRuns(path string) (all []linesOf, headers []string, err error) {
 		return nil, nil, nil
 	}
 	text, err := readAll(path)
-	if err != nil {
+	if unread := new(fs.PathError); errors.As(err, &unread) {
 		return nil, nil, fmt.Errorf("reading results: %w", err)
+	} else if err != nil {
+		return nil, nil, JoinedError{fmt.Errorf("%s cannot be read: %w", filepath.Base(path), err)}
 	}
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
 	name := filepath.Base(path)

@@ -307,5 +307,10 @@ func (s *Set) Matrix() ([]MatrixRow, error) {
 	return readRows[MatrixRow](&Folder{Path: s.Path}, MatrixFile)
 }
 
+// SplitBrain reads split-brain.csv.
+func (s *Set) SplitBrain() ([]SplitBrainRow, error) {
+	return readRows[SplitBrainRow](&Folder{Path: s.Path}, SplitBrainFile)
+}
+
 // HasMatrix reports whether a set has matrix.csv.
 func (s *Set) HasMatrix() bool { return hasTable(filepath.Join(s.Path, MatrixFile)) }

@@ -50,9 +50,9 @@ func ofModule(set *results.Set, sources int) string {
 			version = rows[0].Version
 		}
 	}
-	return "\nTurnstile has not all of the algorithms: those in " + sourceDir +
-		"/ are of another module (version, module and " +
-		"its version:\n" + version + "), and the program of that module takes the place of orchestrator."
+	ours, module, _ := strings.Cut(version, " in ")
+	return fmt.Sprintf("\nThe algorithms in %s/ are of the module %s, built with Turnstile %s:\n"+
+		"its program takes the place of orchestrator, and they have its license.", sourceDir, module, ours)
 }
 
 // private matches a credential in a URL, and a command with an absolute path.

@@ -182,11 +182,13 @@ func CheckTables(ctx context.Context, known catalog.Table, set *results.Set) (*A
 	return a, cmp.Or(a.studies(set), ctx.Err())
 }
 
-// studies compares the tables of studies with the runs that they name.
+// studies compares the tables of studies with the runs that they name, and with themselves.
 func (a *Audit) studies(set *results.Set) error {
-	has := map[string]bool{"": true}
+	rows := map[string]*results.Row{}
 	for _, f := range set.Runs {
-		has[f.Name()] = true
+		if its, err := f.Rows(); err == nil && len(its) == 1 {
+			rows[f.Name()] = &its[0]
+		}
 	}
 	for _, table := range results.StudyTables {
 		named, err := set.RunsNamedIn(table)
@@ -194,12 +196,53 @@ func (a *Audit) studies(set *results.Set) error {
 			return err
 		}
 		for line, ref := range named {
-			_, name, _ := strings.Cut(ref, "/")
-			if !has[name] {
+			if _, name, _ := strings.Cut(ref, "/"); name != "" && rows[name] == nil {
 				a.Differences = append(a.Differences, results.Difference{File: table, Line: line,
 					What: fmt.Sprintf("it names the run %s, which %s lacks", ref, results.RowsFile)})
 			}
 		}
 	}
-	return nil
+	return cmp.Or(a.partitions(set, rows), a.cells(set))
+}
+
+// partitions compares the rows of split-brain.csv with those of their runs.
+func (a *Audit) partitions(set *results.Set, rows map[string]*results.Row) error {
+	if _, is := results.TableIn(set.Path, results.SplitBrainFile); !is {
+		return nil
+	}
+	all, err := set.SplitBrain()
+	for i := range all {
+		r := &all[i]
+		_, name, _ := strings.Cut(r.Run, "/")
+		of := rows[name]
+		if of == nil {
+			continue // it was told of
+		}
+		leaders, _ := of.TwoLeadersUS.Value()
+		said, _ := r.TwoLeadersS.Value()
+		is := []any{r.Algorithm, r.Nodes, r.Kind, r.Verdict, r.Messages.String()}
+		should := []any{of.Algorithm, of.Nodes, of.Kind, of.Verdict, of.Messages.String()}
+		if !slices.Equal(is, should) || said*1e6 > leaders+1 {
+			a.Differences = append(a.Differences, results.Difference{File: results.SplitBrainFile, Line: i + 2,
+				What: fmt.Sprintf("it says %v and two leaders for %v s, and its run in %s %v and %v s", is, said,
+					results.RowsFile, should, leaders/1e6)})
+		}
+	}
+	return err
+}
+
+// cells compares the counts of outcomes in each row of matrix.csv with its number of runs.
+func (a *Audit) cells(set *results.Set) error {
+	if !set.HasMatrix() {
+		return nil
+	}
+	all, err := set.Matrix()
+	for i := range all {
+		r := &all[i]
+		if n := r.Recovered + r.Starved + r.Blocked + r.Broke + r.Unhit + r.Inconclusive; n != r.Runs {
+			a.Differences = append(a.Differences, results.Difference{File: results.MatrixFile, Line: i + 2,
+				What: fmt.Sprintf("runs is %d, and its outcomes are of %d", r.Runs, n)})
+		}
+	}
+	return err
 }

@@ -2,7 +2,9 @@ package runs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -72,6 +74,10 @@ func JoinedContradictions(known catalog.Table, folder *results.Folder) (all []re
 	if s.Rows, err = folder.Rows(known.OptionNames()...); err == nil {
 		err = s.readParts()
 	}
+	if errors.Is(err, fs.ErrNotExist) { // only a table of messages is read that may not be there
+		return []results.Difference{{File: results.MessagesFile,
+			What: "it is missing, or has no row of the run"}}, nil
+	}
 	c := &contradictions{Summary: s}
 	if err == nil {
 		c.columns, err = folder.Header(results.RowsFile)
@@ -110,6 +116,10 @@ func (c *contradictions) ordered(i int) {
 	}
 	if count, known := row.Figure(column).Value(); known && count > 0 && row.Verdict == check.Valid.String() {
 		c.add(results.RowsFile, row.Trial, fmt.Sprintf("verdict is valid, and %s is %v", column, count))
+	}
+	if overlap, known := row.OverlapUS.Value(); known && overlap > 0 && row.Verdict == check.Valid.String() &&
+		column == results.Violations {
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("verdict is valid, and overlap_us is %v", overlap))
 	}
 	var outcome check.Outcome
 	if outcome.UnmarshalText([]byte(row.Verdict)) != nil {
@@ -232,7 +242,7 @@ func (c *contradictions) messages(i int) {
 		case m.Phase != measure.WholeRun:
 		case c.Job == nil: // joined tables do not say which kinds are heartbeats
 			some = true
-			sent += number(m.Sent)
+			sent, publishes = sent+number(m.Sent), publishes+number(m.Publishes)
 		case c.Heartbeat(m.Kind):
 			beats += number(m.Sent)
 		default:
@@ -242,6 +252,9 @@ func (c *contradictions) messages(i int) {
 	}
 	if beats, known := row.Heartbeats.Value(); some && c.Job == nil && known {
 		c.is(i, results.Messages, results.MessagesFile, sent-beats)
+		if beats == 0 {
+			c.is(i, results.Publishes, results.MessagesFile, publishes)
+		}
 	} else if messages, known := row.Messages.Value(); some && c.Job == nil && known && messages > sent {
 		c.is(i, results.Messages, results.MessagesFile, sent)
 	} else if some && c.Job != nil {

@@ -301,7 +301,7 @@ func (m *maker) about(trials []compare.Observation) {
 			"verdict of each run has the reason."})
 	}
 	blocks = append(blocks, block{Table: m.asked()})
-	if again := m.commands(); len(again.Rows) > 0 {
+	if again := m.commands(); len(again.Rows) > 0 && !m.set.Joined {
 		blocks = append(blocks, block{Table: again})
 	}
 	m.Sections = append(m.Sections, section{"What was run", blocks})
