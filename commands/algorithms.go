@@ -9,6 +9,7 @@ import (
 	"turnstile/bench/service"
 	"turnstile/bench/service/local"
 	"turnstile/bench/service/natskv"
+	"turnstile/bench/study"
 	"turnstile/chaos"
 	"turnstile/internal/suggest"
 	"turnstile/nodes/algorithm"
@@ -84,6 +85,10 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 			return nil, fmt.Errorf("%s is a service, not an algorithm: orchestrator %[2]s --service %[1]s runs "+
 				"it, and list %[1]s describes it", name, command)
 		}
+	} else if slices.ContainsFunc(study.FailoverLines(), func(l *study.FailoverLine) bool {
+		return l.Service == name
+	}) {
+		return nil, fmt.Errorf("%s is a service: %w", name, wrong)
 	}
 	return nil, err
 }
