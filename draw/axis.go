@@ -146,14 +146,24 @@ func (a Axis) places() (all []Tick) {
 }
 
 // XAxis draws an axis between two places, at height y. The At of a tick is its place. Labels that would
-// overlap are left out.
+// overlap others, or the last, are left out.
 func (p *Picture) XAxis(from, to, y float64, ticks []Tick) {
 	p.Line(from, y, to, y, "stroke="+Dim)
+	ends := func(t Tick) (x, half float64) {
+		half = TextWidth(t.Label, TextSize) / 2
+		return min(t.At, p.Width-2-half), half
+	}
+	const gap = 4
 	end := math.Inf(-1)
-	for _, t := range ticks {
+	for i, t := range ticks {
 		p.Line(t.At, y, t.At, y+4, "stroke="+Dim)
-		half := TextWidth(t.Label, TextSize) / 2
-		if x := min(t.At, p.Width-2-half); x-half >= end+4 {
+		x, half := ends(t)
+		last := math.Inf(1)
+		if i < len(ticks)-1 {
+			x, half := ends(ticks[len(ticks)-1])
+			last = x - half - gap
+		}
+		if x-half >= end+gap && x+half <= last {
 			p.Text(x, y+16, t.Label, "text-anchor=middle")
 			end = x + half
 		}
