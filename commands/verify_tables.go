@@ -222,7 +222,7 @@ func (t *tablesAudit) strange() {
 		t.lacks = true
 		t.Unknown = append(t.Unknown,
 			fmt.Sprintf("the runs, the report and %s: this program lacks %s; the program that "+
-			"made them, %s, has it", results.ReadmeFile, english.List(names), version))
+				"made them, %s, has it", results.ReadmeFile, english.List(names), version))
 	}
 }
 
@@ -515,7 +515,7 @@ func (t *tablesAudit) keep(of string, all []results.Difference) {
 		if d.LacksColumn() && !t.ours {
 			t.Unknown = append(t.Unknown,
 				fmt.Sprintf("the column %s of %s, which the version that made the set had not",
-				d.Column, d.File))
+					d.Column, d.File))
 			continue
 		}
 		d.File = of + d.File
