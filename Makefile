@@ -65,7 +65,7 @@ help: ## list the targets
 bench: ## run an algorithm and judge it: make bench ALGO=ricart N=32 [LOAD= HOLD= LATENCY= ...]
 elect: ## have nodes elect leaders, and kill these for 20 s: make elect SCHEME=bully N=9 [CUT= DURATION= ...]
 split-brain: ## cut a cluster in two, and say of every scheme who led: make split-brain SET=mine [N=5 CUT=0-1/2-4]
-simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.01
+simulate: ## bench or elect on virtual time: make simulate ALGO=raymond N=100 LOSS=0.01
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
 claims: ## run what lecture texts claim, and say what was seen: make claims ARGS=J6, or make claims SOURCE=L

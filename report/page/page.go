@@ -113,7 +113,7 @@ func Make(known catalog.Table, set *results.Set, name string, calls Calls, choic
 		if m.matrix(); len(m.Sections) == 0 { // a simulated fault matrix stores no runs
 			return m.Page, ErrNoTrials
 		}
-		m.LeftOut = nil
+		m.LeftOut, m.Lead = nil, m.leadOfMatrix()
 		return m.Page, nil
 	}
 	trials, err := m.chosen(trials)
@@ -169,6 +169,32 @@ func (m *maker) chosen(trials []compare.Observation) (its []compare.Observation,
 	return slices.DeleteFunc(trials, func(t compare.Observation) bool {
 		return names != nil && !slices.Contains(names, t.Algorithm)
 	}), nil
+}
+
+// leadOfMatrix says of how many runs a fault matrix is whose runs are not stored, and which algorithms are
+// known to be broken.
+func (m *maker) leadOfMatrix() string {
+	cells, _ := m.set.Matrix() // it was read before
+	made, faults := 0, map[string]bool{}
+	var algorithms, broken []string
+	for i := range cells {
+		made += cells[i].Runs
+		faults[cells[i].Fault] = true
+		if name := cells[i].Algorithm; !slices.Contains(algorithms, name) {
+			algorithms = append(algorithms, name)
+			if algo, err := m.known.Find(name); err == nil && algo.Flaw != nil {
+				broken = append(broken, name)
+			}
+		}
+	}
+	says := fmt.Sprintf("%s under %s: %s in %s. An empty cell: the plan does not suit the algorithm.",
+		english.Count(len(algorithms), "algorithm", "algorithms"), english.Count(len(faults), "plan of faults",
+			"plans of faults"),
+		english.Count(made, "run", "runs"), english.Count(len(cells), "cell", "cells"))
+	if len(broken) > 0 {
+		says += " Known to be broken, and listed to show how: " + english.List(broken) + "."
+	}
+	return says
 }
 
 // add adds a section. If blocks is empty, it instead lists the title as left out, with lacks as the reason.
