@@ -134,7 +134,12 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) []block {
 		return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.x, b.x))
 	})
 	xs := places(all)
-	if len(xs) == 0 {
+	some := !c.published || slices.ContainsFunc(all, func(s sampled) bool {
+		median, _, _, _ := s.Median(c.metric)
+		x, _ := median.Value()
+		return x != 0
+	})
+	if len(xs) == 0 || !some { // services send no messages between nodes
 		return nil
 	}
 	if len(xs) == 1 && !c.published {
