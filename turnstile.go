@@ -126,7 +126,7 @@ func tableOf(algos ...*Algorithm) (catalog.Table, error) {
 func (r *Run) options() (*bench.Options, error) {
 	o := option.Defaults()
 	o.Algorithm, o.Latency = r.Algorithm.Name, chance.Constant(time.Millisecond)
-	o.Config.N, o.Seed = cmp.Or(r.N, 5), cmp.Or(r.Seed, o.Seed)
+	o.Config.N, o.Seed = cmp.Or(r.N, o.Config.N), cmp.Or(r.Seed, o.Seed)
 	if r.Duration != 0 || r.Entries > 0 {
 		o.Duration, o.Entries, o.Warmup, o.WarmupLimit = r.Duration, r.Entries, r.Duration/10, 0
 	}

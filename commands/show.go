@@ -70,11 +70,9 @@ func openShown(root, ref string) (v verifiable, err error) {
 	if v.set, err = results.OpenJoined(path); err != nil || name == "" {
 		return v, err
 	}
-	at := slices.IndexFunc(v.set.Runs, func(f *results.Folder) bool { return f.Name() == name })
-	if at < 0 {
+	if v.run = v.set.Run(name); v.run == nil {
 		return v, fmt.Errorf("%s has no run %s", path, name)
 	}
-	v.run = v.set.Runs[at]
 	return v, nil
 }
 

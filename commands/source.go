@@ -29,7 +29,8 @@ func (k known) sourcesOf(set *results.Set) (map[string][]byte, error) {
 			if err != nil || !k.Own(algo) {
 				continue
 			}
-			path, _ := runtime.FuncForPC(reflect.ValueOf(algo.New).Pointer()).FileLine(0)
+			makes := runtime.FuncForPC(reflect.ValueOf(algo.New).Pointer())
+			path, _ := makes.FileLine(makes.Entry())
 			name := filepath.Base(path)
 			if files[name] != nil {
 				continue

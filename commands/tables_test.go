@@ -192,9 +192,9 @@ func rowsOf(path string) (rows []map[string]string, err error) {
 		return rows, nil
 	}
 	defer func() { tablesRead[path] = rows }()
-	text, is := results.TableIn(filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), ".gz"))
-	if !is {
-		return nil, fmt.Errorf("there is no %s", path)
+	text, err := results.TableIn(filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), ".gz"))
+	if err != nil {
+		return nil, err
 	}
 	all, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {

@@ -61,7 +61,7 @@ func (c *verifyCall) verifyTables(ctx context.Context, a *app, set *results.Set)
 			english.Count(len(set.Runs), "run", "runs")))
 	}
 	sweeps, studies := t.grids()
-	if t.strange(); !t.lacks {
+	if !t.strange() {
 		if err := t.pages(); err != nil {
 			return failure{err, unwritten}
 		}
@@ -71,8 +71,8 @@ func (c *verifyCall) verifyTables(ctx context.Context, a *app, set *results.Set)
 		for _, m := range studies {
 			err = cmp.Or(err, t.studyAgain(ctx, m))
 		}
-		if err != nil {
-			return failure{err, check.Inconclusive.ExitCode()}
+		if err != nil { // what was found so far is told
+			t.Unknown, t.lacks = append(t.Unknown, "what the runs would show again: "+err.Error()), true
 		}
 	}
 	if len(set.Runs) > 0 {
@@ -141,7 +141,7 @@ func (t *tablesAudit) grids() (sweeps []*sweepCall, studies []results.Making) {
 		}
 	}
 	planned := map[string]study.Planned{}
-	elsewhere := false // some runs depend on the machine that made them: on its servers, or a program
+	elsewhere := "" // why the settings of some runs are not known here; empty: all are known
 	for i, m := range made {
 		sweep, all, err := t.known.plannedBy(m)
 		if errors.Is(err, errNoSweep) {
@@ -151,16 +151,19 @@ func (t *tablesAudit) grids() (sweeps []*sweepCall, studies []results.Making) {
 		}
 		if runs += m.Cells * m.Trials; err != nil {
 			t.Unknown = append(t.Unknown, fmt.Sprintf("the runs of command %d in %s: %v", i+1, results.SetFile, err))
-			t.lacks, elsewhere = true, true
+			t.lacks, elsewhere = true, "this program cannot tell which runs a command makes"
 			continue
 		}
 		sweeps = append(sweeps, sweep)
-		elsewhere = elsewhere || len(sweep.refused) > 0
-		for _, p := range all {
-			planned[p.Name] = p
-			elsewhere = elsewhere || p.Job.Config.Options[foreign.ServiceOption] != ""
+		if len(sweep.refused) > 0 {
+			elsewhere = "this program refuses some of them"
 		}
-		if !elsewhere && (m.Trials != sweep.Trials || m.Seed != sweep.Seed || m.Cells != len(sweep.Cells)) {
+		for _, p := range all {
+			if planned[p.Name] = p; p.Job.Config.Options[foreign.ServiceOption] != "" {
+				elsewhere = "some depend on the servers of the machine that made them"
+			}
+		}
+		if elsewhere == "" && (m.Trials != sweep.Trials || m.Seed != sweep.Seed || m.Cells != len(sweep.Cells)) {
 			t.differ(results.SetFile, fmt.Sprintf("command %d makes %d configurations with %d trials and seed %d, "+
 				"and %d, %d and %d are on record", i+1, len(sweep.Cells), sweep.Trials, sweep.Seed, m.Cells,
 				m.Trials, m.Seed))
@@ -174,12 +177,11 @@ func (t *tablesAudit) grids() (sweeps []*sweepCall, studies []results.Making) {
 
 // runsOf compares the runs of the set with the planned ones or, if some depend on the machine, their number.
 func (t *tablesAudit) runsOf(made []results.Making, planned map[string]study.Planned,
-	rows map[string]*results.Row,
-	runs int, elsewhere bool) {
+	rows map[string]*results.Row, runs int, elsewhere string) {
 	named := slices.ContainsFunc(slices.Collect(maps.Keys(planned)),
 		func(name string) bool { return rows[name] != nil })
 	switch {
-	case elsewhere:
+	case elsewhere != "":
 		if len(t.set.Runs) != runs {
 			t.differ(results.RowsFile, fmt.Sprintf("it has %s, and the commands of %s made %d",
 				english.Count(len(t.set.Runs), "run", "runs"), results.SetFile, runs))
@@ -187,9 +189,7 @@ func (t *tablesAudit) runsOf(made []results.Making, planned map[string]study.Pla
 		t.Checked = append(t.Checked,
 			fmt.Sprintf("the number of runs with the %d that the commands of %s made", runs,
 				results.SetFile))
-		t.Unknown = append(t.Unknown,
-			"the settings of the runs: some depend on the servers of the machine that made "+
-				"them")
+		t.Unknown = append(t.Unknown, "the settings of the runs: "+elsewhere)
 	case !named:
 		t.Unknown = append(t.Unknown,
 			fmt.Sprintf("which runs belong to the set: this version gives other names to "+
@@ -203,9 +203,9 @@ func (t *tablesAudit) runsOf(made []results.Making, planned map[string]study.Pla
 	}
 }
 
-// strange notes the algorithms of the set that this program lacks: it can neither make their runs again nor
-// draw them.
-func (t *tablesAudit) strange() {
+// strange notes the algorithms of the set that this program lacks, and reports whether there are any: it can
+// neither make their runs again nor draw them.
+func (t *tablesAudit) strange() bool {
 	var names []string
 	version := ""
 	for _, f := range t.set.Runs {
@@ -224,6 +224,7 @@ func (t *tablesAudit) strange() {
 			fmt.Sprintf("the runs, the report and %s: this program lacks %s; the program that "+
 				"made them, %s, has it", results.ReadmeFile, english.List(names), version))
 	}
+	return len(names) > 0
 }
 
 // cells compares the number of rows in the table of a study with the number of its cells on record.
@@ -296,7 +297,7 @@ var errNoSweep = errors.New("it is no sweep")
 func (k known) plannedBy(m results.Making) (*sweepCall, []study.Planned, error) {
 	words, err := shlex.Split(m.Command)
 	if err != nil || len(words) < 2 {
-		return nil, nil, fmt.Errorf("%q is no command: %w", m.Command, cmp.Or(err, errNoSweep))
+		return nil, nil, fmt.Errorf("%q is not a command of Turnstile", m.Command)
 	}
 	if words[1] != "sweep" {
 		return nil, nil, errNoSweep
@@ -438,18 +439,16 @@ func (t *tablesAudit) sweepAgain(ctx context.Context, s *sweepCall, sample int) 
 	if _, err := s.Make(ctx); err != nil {
 		return 0, err
 	}
-	again := results.OpenSet(dir, s.Setup.Set)
+	again := cmp.Or(results.OpenSet(dir, s.Setup.Set), &results.Set{})
 	for _, f := range t.set.Runs {
-		if !picked[f.Name()] || again == nil {
+		if !picked[f.Name()] {
 			continue
 		}
-		at := slices.IndexFunc(again.Runs, func(r *results.Folder) bool { return r.Name() == f.Name() })
-		if at < 0 {
+		of := again.Run(f.Name())
+		if of == nil {
 			return made, fmt.Errorf("the run %s could not be made again", f.Name())
 		}
-		if err := t.compareTables(f, again.Runs[at]); err != nil {
-			return made, err
-		}
+		t.compareTables(f, of)
 		made++
 	}
 	return made, nil
@@ -462,9 +461,8 @@ func (t *tablesAudit) studyAgain(ctx context.Context, m results.Making) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(words,
-		func(w string) bool { return w == "--simulated" || w == "--simulated=true" }) {
-		t.Unknown = append(t.Unknown, "what "+m.Command+" would show again: runs of processes never repeat exactly")
+	if why := notMadeAgain(words); why != "" {
+		t.Unknown = append(t.Unknown, "what "+m.Command+" would show again: "+why)
 		return nil
 	}
 	dir, err := proc.TempDir("again")
@@ -480,32 +478,50 @@ func (t *tablesAudit) studyAgain(ctx context.Context, m results.Making) error {
 		return fmt.Errorf("%s, made again: %s", m.Command, cmp.Or(strings.TrimSpace(says.String()), "interrupted"))
 	}
 	for _, table := range results.StudyTables {
-		stored, is := results.TableIn(t.set.Path, table)
-		made, should := results.TableIn(filepath.Join(dir, name), table)
-		if is != should {
+		stored, lacks := results.TableIn(t.set.Path, table)
+		made, none := results.TableIn(filepath.Join(dir, name), table)
+		if (lacks == nil) != (none == nil) {
 			t.differ(table, "either the set has it, or the command made again, but not both")
-		} else if is {
+		} else if lacks == nil {
 			t.keep("", results.CompareCells(table, stored, made, "run"))
 			t.Checked = append(t.Checked, "every column of "+table+" made again")
 		}
 	}
-	again := results.OpenSet(dir, name)
+	again := cmp.Or(results.OpenSet(dir, name), &results.Set{})
 	for _, f := range t.set.Runs {
-		at := -1
-		if again != nil {
-			at = slices.IndexFunc(again.Runs, func(r *results.Folder) bool { return r.Name() == f.Name() })
-		}
-		if at < 0 {
+		if of := again.Run(f.Name()); of != nil {
+			t.compareTables(f, of)
+		} else {
 			t.differ(results.RowsFile, fmt.Sprintf("the run %s was not made again by %s", f.Name(), m.Command))
-		} else if err := t.compareTables(f, again.Runs[at]); err != nil {
-			return err
 		}
 	}
-	if again != nil && len(again.Runs) != len(t.set.Runs) {
+	if len(again.Runs) != len(t.set.Runs) {
 		t.differ(results.RowsFile, fmt.Sprintf("it has %d runs, and %s makes %d", len(t.set.Runs), m.Command,
 			len(again.Runs)))
 	}
 	return nil
+}
+
+// notMadeAgain says why the words of a recorded command are not run: the file that has them may be anybody's,
+// so only studies on virtual time are made, of flags that settings.recorded writes; empty: they are run.
+func notMadeAgain(words []string) string {
+	simulated := false
+	for _, word := range words[2:] {
+		name, _, valued := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		switch {
+		case !strings.HasPrefix(word, "--") || slices.Contains(notRecorded, name):
+			return fmt.Sprintf("Turnstile does not record %q", word)
+		case name == "simulated" && !valued:
+			simulated = true
+		}
+	}
+	switch {
+	case words[1] != "matrix" && words[1] != "split-brain":
+		return "only sweep, matrix and split-brain are made again"
+	case !simulated:
+		return "runs of processes never repeat exactly"
+	}
+	return ""
 }
 
 // keep keeps the differences of a table made again. A column that the table lacks is one only if this version
@@ -524,7 +540,7 @@ func (t *tablesAudit) keep(of string, all []results.Difference) {
 }
 
 // compareTables compares every table of a run with that of the run made again, except the version.
-func (t *tablesAudit) compareTables(f, again *results.Folder) error {
+func (t *tablesAudit) compareTables(f, again *results.Folder) {
 	for _, table := range results.SetTables {
 		stored, is := f.Text(table)
 		made, should := again.Text(table)
@@ -537,5 +553,4 @@ func (t *tablesAudit) compareTables(f, again *results.Folder) error {
 		}
 		t.keep(f.Name()+", ", results.CompareCells(table, stored, made, "version", "run"))
 	}
-	return nil
 }

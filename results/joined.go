@@ -248,12 +248,8 @@ func (f *Folder) Text(table string) (text []byte, is bool) {
 	return text, err == nil
 }
 
-// TableIn returns a table in the folder of a set, and whether it is there.
-func TableIn(path, table string) (text []byte, is bool) {
-	var err error
-	text, err = readAll(filepath.Join(path, table))
-	return text, err == nil
-}
+// TableIn returns a table in the folder of a set. The error is fs.ErrNotExist if it is not there.
+func TableIn(path, table string) ([]byte, error) { return readAll(filepath.Join(path, table)) }
 
 const lacksColumn = "it lacks the column"
 
@@ -274,9 +270,10 @@ func CompareCells(name string, stored, made []byte, except ...string) []Differen
 	if len(was) != len(is) {
 		d.add(Difference{What: fmt.Sprintf("it has %d rows, and the run made again has %d", len(was)-1, len(is)-1)})
 	}
+	var lacking []Difference // all of them are told, whatever else differs
 	for _, column := range is[0] {
 		if !slices.Contains(was[0], column) && !slices.Contains(except, column) {
-			d.add(Difference{Column: column, What: lacksColumn})
+			lacking = append(lacking, Difference{File: name, Column: column, What: lacksColumn})
 			except = append(slices.Clip(except), column)
 		}
 	}
@@ -295,7 +292,7 @@ func CompareCells(name string, stored, made []byte, except ...string) []Differen
 			}
 		}
 	}
-	return d.list()
+	return append(lacking, d.list()...)
 }
 
 // cellAt returns the cell of a line in a column; "" if the table lacks the column.

@@ -92,6 +92,19 @@ func TestChangedJoinedTables(t *testing.T) {
 	}
 }
 
+// Of a table from an older version, each column that it lacks is told, however many they are.
+func TestColumnsOfOlderVersions(t *testing.T) {
+	head, line := "run", "x"
+	for i := range 3 * mostDifferences {
+		head, line = head+fmt.Sprintf(",c%d", i), line+",1"
+	}
+	all := CompareCells("t.csv", []byte("run\nx\n"), []byte(head+"\n"+line+"\n"), "run")
+	if len(all) != 3*mostDifferences || slices.ContainsFunc(all,
+		func(d Difference) bool { return !d.LacksColumn() }) {
+		t.Errorf("%d columns of %d: %v", len(all), 3*mostDifferences, all)
+	}
+}
+
 // CompareCells finds a changed cell, a row too few, and a filled cell of a column that the other table lacks.
 func TestCompareCells(t *testing.T) {
 	made := "run,a,b\nx,1,2\nx,3,4\n"

@@ -185,6 +185,14 @@ type Set struct {
 	Joined bool      // the set has joined tables, and no folders of runs
 }
 
+// Run returns the run of a name, or nil.
+func (s *Set) Run(name string) *Folder {
+	if i := slices.IndexFunc(s.Runs, func(f *Folder) bool { return f.Name() == name }); i >= 0 {
+		return s.Runs[i]
+	}
+	return nil
+}
+
 // OpenSet finds the set that ref names below root, or by a path of more than one component. It returns nil if
 // no such folder has runs.
 func OpenSet(root, ref string) *Set {
