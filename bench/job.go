@@ -249,7 +249,8 @@ func (j *Job) FaultsAsked(number int, seed uint64) ([]chaos.Fault, error) {
 	return chaos.Resolve(j.Faults, j.Scene(), seed)
 }
 
-// tooManyTrials returns the error for a run with too many trials. It says how long they would take.
+// tooManyTrials returns the error for a run with too many trials. The error says how long the trials would
+// take.
 func tooManyTrials(o *Options) error {
 	takes := fmt.Sprintf("%.3g entries", float64(o.Trials)*float64(o.Entries))
 	if o.Duration > 0 {

@@ -8,8 +8,8 @@ type kind struct {
 	tooSoon string // what happens if timeouts of such an algorithm are too short
 }
 
-// kinds maps the kind of algorithm to what depends on it. Kinds that are not listed use the entry of
-// mutual exclusion.
+// kinds has what depends on the kind of an algorithm. A kind without an entry uses the entry of mutual
+// exclusion.
 var kinds = map[nodes.Kind]kind{
 	nodes.MutualExclusion: {requests{}, "slow messages will be taken for lost"},
 	nodes.Election:        {campaigns{}, "several nodes may lead at once, or none"},

@@ -192,8 +192,8 @@ func (t *tablesAudit) runsOf(made []results.Making, planned map[string]study.Pla
 		t.Unknown = append(t.Unknown, "the settings of the runs: "+elsewhere)
 	case !named:
 		t.Unknown = append(t.Unknown,
-			fmt.Sprintf("which runs belong to the set: this version gives other names to "+
-				"runs than %s, which made them", results.Maker(made[0].Versions)))
+			fmt.Sprintf("which runs belong to the set: %s made them, and gave runs other names than this version",
+				results.Maker(made[0].Versions)))
 		t.lacks = true
 	default:
 		t.compareRuns(planned, rows)
@@ -530,7 +530,7 @@ func (t *tablesAudit) keep(of string, all []results.Difference) {
 	for _, d := range all {
 		if d.LacksColumn() && !t.ours {
 			t.Unknown = append(t.Unknown,
-				fmt.Sprintf("the column %s of %s, which the version that made the set had not",
+				fmt.Sprintf("the column %s of %s: an older version made the set without it",
 					d.Column, d.File))
 			continue
 		}

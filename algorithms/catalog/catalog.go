@@ -1,4 +1,4 @@
-// Package catalog has the tables of all kinds of algorithms as one [Table], with what a program adds to them.
+// Package catalog joins the tables of all kinds of algorithms to one [Table]. A program may add algorithms.
 // It finds the algorithm of a run, and the elector and the detector beside it.
 package catalog
 

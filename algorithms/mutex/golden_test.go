@@ -30,7 +30,7 @@ func form(of *algorithm.Algorithm, title string) (algotest.Form, error) {
 		"is so", title, of.Name)
 }
 
-// mutantOf returns the mutant of an algorithm, or of its variants, in which a rule is changed; nil: no such
+// mutantOf returns the mutant that changes a rule of an algorithm, or of a variant of it; nil: no such
 // mutant.
 func mutantOf(of *algorithm.Algorithm, rule string) *mutant {
 	for _, m := range mutants() {

@@ -22,7 +22,7 @@ func TestTokenCensus(t *testing.T) {
 	}
 }
 
-// tokenFault runs an algorithm and says how many tokens there were, if not always exactly one.
+// tokenFault runs an algorithm. If the number of tokens is ever not one, it says what the number was.
 func tokenFault(t *testing.T, algo *algorithm.Algorithm, seed uint64) (fault string) {
 	holders, flying := 0, 1 // a token that is not made yet counts as on its way
 	spec := *algo

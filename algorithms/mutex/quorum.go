@@ -9,8 +9,8 @@ import (
 )
 
 // The quorum systems that an algorithm can be run with. In each, all quorums have one size, and a node is in
-// its own. Cyclic quorums are the default, since they are never larger than others. Planes are cyclic quorums
-// of numbers of nodes for which these are the lines of a projective plane.
+// its own. Cyclic quorums are the default, since they are never larger than others. Planes are the cyclic
+// quorums of a number of nodes for which a projective plane exists.
 const (
 	gridQuorums   = "grid"
 	cyclicQuorums = "cyclic"

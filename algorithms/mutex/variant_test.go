@@ -16,8 +16,8 @@ var variants = []*algorithm.Algorithm{&lamportSavingAlgorithm, &ricartSavingAlgo
 	&suzukiRetryingAlgorithm,
 	&suzukiRepeatingAlgorithm, &suzukiSavingAlgorithm, &suzukiModuloAlgorithm}
 
-// variantOf returns a variant of an algorithm, whose machines are made from those of the algorithm. It may
-// have one more kind of message: what its nodes save.
+// variantOf returns a variant of an algorithm: wrap makes each machine of the variant from one of the
+// algorithm. The variant may have one more kind of message, which its nodes save.
 func variantOf[M any](algo *algorithm.Algorithm, name string, wrap func(M) nodes.Machine,
 	saved ...nodes.MessageKind) algorithm.Algorithm {
 	v := *algotest.Rebuilt(algo, wrap)

@@ -54,7 +54,7 @@ func (w *watched) Trust(env *nodes.Env, peer nodes.ID) {
 	w.around(w.machine, nil, func() { w.machine.(nodes.Truster).Trust(env, peer) })
 }
 
-// runWatched simulates an algorithm whose machines are watched. The error says what ended the run early.
+// runWatched simulates an algorithm and has its machines watched. The error says why the run ended early.
 func runWatched(t *testing.T, algo *algorithm.Algorithm, n int, seed uint64, around observer) error {
 	t.Helper()
 	r, err := sim.Run(watchedOptions(algo, nodes.Config{N: n}, seed, around))
@@ -64,8 +64,8 @@ func runWatched(t *testing.T, algo *algorithm.Algorithm, n int, seed uint64, aro
 	return r.Cut
 }
 
-// watchedOptions returns a run of an algorithm whose machines are watched, where copies arrive and messages
-// overtake each other as far as the algorithm stands it.
+// watchedOptions returns a run of an algorithm that has its machines watched. The run copies and reorders
+// messages if the model of the algorithm allows that.
 func watchedOptions(algo *algorithm.Algorithm, c nodes.Config, seed uint64, around observer) sim.Options {
 	w := *algo
 	w.New = func(c nodes.Config) nodes.Machine { return &watched{algo.New(c), around} }

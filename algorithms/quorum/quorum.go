@@ -1,12 +1,12 @@
-// Package quorum has quorum systems, for algorithms in which a node asks a quorum of nodes before it enters.
+// Package quorum has quorum systems. A node of such an algorithm asks a quorum of nodes before it enters.
 // Any two quorums of a system have a node in common; if each node permits one other at a time, at most one
 // is inside.
 //
 //   - [Grid]: the row and the column of a node (M. Maekawa, "A √N algorithm for mutual exclusion in
 //     decentralized systems", ACM TOCS 3(2), 1985).
-//   - [Cyclic]: quorums of one size for any number of nodes, never larger than those of a square grid. For
-//     some numbers they are the lines of a finite projective plane (Maekawa's other system), as [CheckPlane]
-//     tells.
+//   - [Cyclic]: quorums of one size, for any number of nodes. They are never larger than the quorums of a
+//     square grid. For some numbers of nodes they are the lines of a finite projective plane (Maekawa's other
+//     system); [CheckPlane] says for which.
 //   - [Tree]: a path of a tree from its root to a leaf, with substitutes for nodes that are down (D. Agrawal
 //     and A. El Abbadi, "An efficient and fault-tolerant solution for distributed mutual exclusion", ACM
 //     TOCS 9(1), 1991).

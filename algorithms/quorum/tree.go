@@ -2,11 +2,10 @@ package quorum
 
 import "turnstile/nodes"
 
-// Tree returns the quorum of a node in the binary tree of n nodes in which the children of node i are 2i+1
-// and 2i+2: the nodes of a path from the root to a leaf, which goes through the node and below it to the
-// left. A node of the path that is in down, and is no leaf, is replaced by two paths to leaves, one from
-// each of its children. Quorums leave out a node with one child. The result is false if every quorum has a
-// node in down.
+// Tree returns the quorum of a node in a binary tree of n nodes. The children of node i are 2i+1 and 2i+2.
+// The quorum is the path from the root through the node to a leaf; below the node the path turns left. A node
+// of the path that is in down, and is no leaf, is replaced by two paths to leaves, one from each of its
+// children. Quorums leave out a node with one child. The result is false if every quorum has a node in down.
 //
 // Any two quorums meet, whatever nodes are down in the eyes of each asker. Take two quorums of the subtree
 // below a node. Either both have the node, or one of them has paths from both children. Then the other has a
@@ -51,8 +50,8 @@ func pathOf(n int, top, self nodes.ID, down nodes.Set) (path nodes.Set, ok bool)
 	return path, false
 }
 
-// HasTree reports whether the nodes that has accepts contain a quorum of the tree of n nodes: those of
-// [Tree] with any nodes down.
+// HasTree reports whether the nodes for which has returns true contain a quorum of the tree of n nodes, with
+// any nodes down (see [Tree]).
 func HasTree(n int, has func(nodes.ID) bool) bool { return contains(0, nodes.ID(n), has) }
 
 // contains reports whether the accepted nodes contain a quorum of the tree below top.
