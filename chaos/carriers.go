@@ -12,7 +12,7 @@ import (
 // A carrier carries out the faults of one layer.
 type carrier interface {
 	// begin carries out the beginning of a fault, which hits the nodes of a group, and records it as b.
-	begin(d *Driver, f *fault, b port.FaultEvent, of effect.Group) error
+	begin(d *Driver, f *fault, b port.FaultEvent, of nodes.Group) error
 	// undo reverts what a fault has done.
 	undo(d *Driver, f *fault) error
 }
@@ -36,7 +36,7 @@ func carrierOf(f *Fault) carrier {
 }
 
 // begin implements carrier: the nodes bring the fault into force, by the shared state.
-func (links) begin(d *Driver, f *fault, b port.FaultEvent, _ effect.Group) error {
+func (links) begin(d *Driver, f *fault, b port.FaultEvent, _ nodes.Group) error {
 	return d.record(f, b)
 }
 
@@ -44,7 +44,7 @@ func (links) undo(*Driver, *fault) error { return nil }
 
 // begin implements carrier. If the watcher of a node has killed that node already, begin records the fault
 // before anybody records that the node is down.
-func (e members) begin(d *Driver, f *fault, b port.FaultEvent, of effect.Group) error {
+func (e members) begin(d *Driver, f *fault, b port.FaultEvent, of nodes.Group) error {
 	struck := len(of) == 1 && f.struck(of[0]) && (f.downs() || d.up(of[0]))
 	if struck {
 		b.Nodes = 1
@@ -98,7 +98,7 @@ func (e members) undo(d *Driver, f *fault) error {
 	return nil
 }
 
-func (e connections) begin(d *Driver, f *fault, b port.FaultEvent, of effect.Group) error {
+func (e connections) begin(d *Driver, f *fault, b port.FaultEvent, of nodes.Group) error {
 	b.At = d.cluster.Now()
 	d.endAfter(f, b.At)
 	w := effect.Wires{Nodes: of, Nth: f.Nth,
@@ -139,7 +139,7 @@ func (connections) undo(d *Driver, f *fault) error {
 
 // restartsLate reports whether a node that this fault is to hit is still down because of another timed fault.
 // No plan asks for that (see checkTogether): the restart took longer than planned.
-func (d *Driver) restartsLate(f *fault, of effect.Group) bool {
+func (d *Driver) restartsLate(f *fault, of nodes.Group) bool {
 	return f.onMembers() != nil && slices.ContainsFunc(d.faults, func(other *fault) bool {
 		return other.state == inForce && other.downs() && other.Timed() &&
 			slices.ContainsFunc(of, func(id nodes.ID) bool { return slices.Contains(other.victims, port.NodeOf(id)) })
@@ -148,7 +148,7 @@ func (d *Driver) restartsLate(f *fault, of effect.Group) bool {
 
 // named returns the members that a fault is to hit, given the nodes that the fault names or, for a fault of
 // the holder's server, the holder.
-func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error) {
+func (d *Driver) named(f *fault, of nodes.Group) (all []port.Member, err error) {
 	named := effect.MembersIn(f.Effect)
 	for i := range named {
 		more, err := d.members(f, &named[i], of)
@@ -167,7 +167,7 @@ func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error)
 
 // members returns the brokers or servers that a target names at this moment. If the target is the holder's
 // server, of[0] is the holder.
-func (d *Driver) members(f *fault, t *effect.Target, of effect.Group) (all []port.Member, err error) {
+func (d *Driver) members(f *fault, t *effect.Target, of nodes.Group) (all []port.Member, err error) {
 	switch t.Word {
 	case effect.ServerOfHolder:
 		return d.cluster.Find(port.Answered, port.NodeOf(of[0]))

@@ -244,7 +244,7 @@ func (d *Driver) begin(f *fault, from int64) error {
 	of := f.target().List
 	if f.ByRun() {
 		victim := f.shared.victim()
-		of = effect.Group{victim}
+		of = nodes.Group{victim}
 		if f.hitsVictim() {
 			b.Victim = victim
 		}

@@ -22,7 +22,7 @@ type Fault struct {
 	// Hit is the node that the fault hit, if the run determined it.
 	Hit *nodes.ID `yaml:"hit"`
 	// HitServers are the servers of the service that the fault hit, if the run determined them.
-	HitServers effect.Group `yaml:"hit-servers"`
+	HitServers nodes.Group `yaml:"hit-servers"`
 	// Seed is the seed of the fault's random draws. Resolve gives every fault one.
 	Seed uint64 `yaml:"seed"`
 	// Again means that the fault repeats the one before it: the key every made it. Resolve sets it.
@@ -188,7 +188,7 @@ func (f *Filter) net() effect.Net {
 
 // brokers returns the numbers of the brokers that the fault names. The first network has brokers 0 to
 // first-1; the broker of the second network comes after these.
-func (f *Fault) brokers(first int) (all effect.Group) {
+func (f *Fault) brokers(first int) (all nodes.Group) {
 	if f.kind().Role != port.Broker {
 		return nil
 	}

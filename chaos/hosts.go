@@ -21,7 +21,7 @@ func (f *Fault) placed(s *Scene) (*Fault, error) {
 	}
 	for _, named := range []struct {
 		key   string
-		hosts effect.Group
+		hosts nodes.Group
 	}{{k.Key, effect.HostsOf(f.Effect)}, {"between", f.Between.Hosts()}, {"when", f.When.Hosts}} {
 		if err := p.Check(named.hosts); err != nil {
 			return nil, f.mistake(named.key, "%s: %w", f.What(), err)
@@ -65,7 +65,7 @@ func OnHosts(stored []Fault, p *place.Placement) []Fault {
 func (f *Fault) hostOf(id nodes.ID) int { return f.placement.HostOf(id) }
 
 // nodesOn returns the nodes on a host.
-func (f *Fault) nodesOn(host int) effect.Group { return f.placement.Nodes(host) }
+func (f *Fault) nodesOn(host int) nodes.Group { return f.placement.Nodes(host) }
 
 // CutsNetworks reports whether the kernels of hosts carry out some of the faults. Such hosts need networks of
 // their own, and NET_ADMIN.

@@ -200,8 +200,8 @@ func (r *Regions) region(id nodes.ID, of []int) int {
 func (n *Network) Region(id nodes.ID) int { return n.Regions.region(id, n.RegionOf) }
 
 // hosts returns the hosts in each region if the regions are hosts, else nil.
-func (r *Regions) hosts() (all []effect.Group, err error) {
-	var taken effect.Group
+func (r *Regions) hosts() (all []nodes.Group, err error) {
+	var taken nodes.Group
 	for i, name := range r.Names {
 		hosts, are, err := effect.ParseHosts(name)
 		switch {

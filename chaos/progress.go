@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
@@ -48,7 +47,7 @@ func (d *Driver) Progress() (all []Progress) {
 			Servers: slices.Clone(f.hit)}
 		p.Nodes = slices.Clone(f.target().List)
 		if victim := f.shared.victim(); f.hitsVictim() && victim >= 0 {
-			p.Nodes = effect.Group{victim}
+			p.Nodes = nodes.Group{victim}
 		}
 		all = append(all, p)
 	}

@@ -290,7 +290,7 @@ func (r *drawn) interrupt() (all []Fault) {
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), r.s.Config.N)
 	kind, inside := r.proper(), r.below(2) == 0
 	for _, id := range order[:1+r.below(most)] {
-		k := effect.Kill{Who: effect.Target{List: effect.Group{id}}}
+		k := effect.Kill{Who: effect.Target{List: nodes.Group{id}}}
 		f.Effect, f.When = &k, When{}
 		f.For = time.Duration(1+r.below(4)) * time.Millisecond
 		if long {
@@ -301,7 +301,7 @@ func (r *drawn) interrupt() (all []Fault) {
 			all = append(all, f)
 			continue
 		}
-		f.When = When{Who: effect.Group{id}, What: "sends", Kind: kind, Nth: 1 + r.below(2)}
+		f.When = When{Who: nodes.Group{id}, What: "sends", Kind: kind, Nth: 1 + r.below(2)}
 		all = append(all, f)
 	}
 	return all
@@ -322,7 +322,7 @@ func (r *drawn) memoryTests(seed uint64, keeps nodes.Assumption) []Fault {
 // message. All nodes are up again some milliseconds later.
 func (r *drawn) restarts(who ...nodes.ID) (all []Fault) {
 	f := Fault{Effect: &effect.Kill{Who: effect.Target{List: sorted(who)}},
-		Schedule: Schedule{At: r.between(0, 0.4), When: When{Who: effect.Group{who[0]}, What: "sends"}}}
+		Schedule: Schedule{At: r.between(0, 0.4), When: When{Who: nodes.Group{who[0]}, What: "sends"}}}
 	for range 2 + r.below(3) {
 		f.For, f.When.Nth = time.Duration(1+r.below(4))*time.Millisecond, 1+r.below(6)
 		all = append(all, f)
@@ -555,10 +555,10 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 		f.At = 0
 	}
 	node := nodes.ID(r.below(r.s.total()))
-	f.When = When{Who: effect.Group{node}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
+	f.When = When{Who: nodes.Group{node}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
 		Nth: 1 + r.below(3)}
 	if r.below(3) == 0 {
-		f.When.Who = effect.Group{nodes.ID(r.below(r.s.total()))}
+		f.When.Who = nodes.Group{nodes.ID(r.below(r.s.total()))}
 	}
 	brief := r.below(2) == 0
 	if brief { // lasts about one message delay
@@ -566,7 +566,7 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	}
 	switch r.below(4) {
 	case 0, 1:
-		k := effect.Kill{Who: effect.Target{List: effect.Group{node}}, Forget: r.below(4) == 0}
+		k := effect.Kill{Who: effect.Target{List: nodes.Group{node}}, Forget: r.below(4) == 0}
 		if f.Effect = &k; !brief {
 			f.For = r.outage()
 		}
@@ -574,9 +574,9 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 			f.For, k.Forget = 0, false
 		}
 	case 2:
-		f.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{node}}}
+		f.Effect = &effect.Pause{Who: effect.Target{List: nodes.Group{node}}}
 	case 3:
-		f.Effect = &effect.Partition{Cut: r.s.apart(effect.Group{node})}
+		f.Effect = &effect.Partition{Cut: r.s.apart(nodes.Group{node})}
 	}
 	return append(all, f)
 }

@@ -148,7 +148,7 @@ func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 	}, Config: nodes.Config{N: 3}, Measured: time.Second}
 	for seed := range uint64(50) {
 		faults, err := Resolve([]Fault{
-			{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{0}}},
+			{Effect: &effect.Pause{Who: effect.Target{List: nodes.Group{0}}},
 				Schedule: Schedule{At: 500 * time.Millisecond, For: 10 * time.Millisecond}},
 			{Effect: &effect.Kill{Who: effect.Target{Word: "random", Many: 1}},
 				Schedule: Schedule{At: 400 * time.Millisecond, For: 200 * time.Millisecond}},

@@ -172,14 +172,14 @@ func (r *resolver) takeNote(f *Fault) {
 // nameTarget replaces the word of a target by a list of nodes.
 func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) error {
 	n := r.s.Config.N
-	var list effect.Group
+	var list nodes.Group
 	switch t.Word {
 	case "all":
 		for id := range nodes.ID(r.s.total()) {
 			list = append(list, id)
 		}
 	case "coordinator":
-		list = effect.Group{r.s.Spec.Coordinator(r.s.Config)}
+		list = nodes.Group{r.s.Spec.Coordinator(r.s.Config)}
 	case "minority":
 		list = r.shuffled(dice)[:(n-1)/2]
 	case "majority":
@@ -209,11 +209,11 @@ func (r *resolver) meets(f *Fault, spans []span) bool {
 }
 
 // shuffled returns the clients in an order drawn by chance.
-func (r *resolver) shuffled(dice chance.Dice) effect.Group { return shuffled(dice, r.s.Config.N) }
+func (r *resolver) shuffled(dice chance.Dice) nodes.Group { return shuffled(dice, r.s.Config.N) }
 
 // shuffled returns the first n nodes in an order drawn by chance.
-func shuffled(dice chance.Dice, n int) effect.Group {
-	order := make(effect.Group, n)
+func shuffled(dice chance.Dice, n int) nodes.Group {
+	order := make(nodes.Group, n)
 	for i := range order {
 		order[i] = nodes.ID(i)
 	}
@@ -224,11 +224,11 @@ func shuffled(dice chance.Dice, n int) effect.Group {
 	return order
 }
 
-func sorted(g effect.Group) effect.Group { return slices.Sorted(slices.Values(g)) }
+func sorted(g nodes.Group) nodes.Group { return slices.Sorted(slices.Values(g)) }
 
 // apart returns the cut between some nodes and all others.
-func (s *Scene) apart(some effect.Group) effect.Cut {
-	var others effect.Group
+func (s *Scene) apart(some nodes.Group) effect.Cut {
+	var others nodes.Group
 	for id := range nodes.ID(s.total()) {
 		if !slices.Contains(some, id) {
 			others = append(others, id)

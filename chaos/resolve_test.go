@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/chaos/effect"
+	"turnstile/nodes"
 )
 
 // A plan and a seed give the same faults, and another seed others.
@@ -92,7 +92,7 @@ func TestSizesOfGroups(t *testing.T) {
 		if a, b := len(majority.Sides()[0]), len(majority.Sides()[1]); min(a, b) != (n-1)/2 || a+b != n+1 {
 			t.Errorf("the majority of %d clients and a server is %v", n, majority)
 		}
-		members, err := effect.ParseGroup(strings.TrimPrefix(ring.String(), "ring:"))
+		members, err := nodes.ParseGroup(strings.TrimPrefix(ring.String(), "ring:"))
 		if err != nil || len(members) != n {
 			t.Errorf("the ring of %d clients is %v", n, ring)
 		}

@@ -134,10 +134,10 @@ func TestRulesShape(t *testing.T) {
 		{"a cut", cut("0/1-2"), 1, 0, 0, []nodes.Fate{{}, {}}},
 		{"a cut elsewhere", cut("0/2"), 1, 0, 0, []nodes.Fate{{ms}}},
 		{"a loss between others", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
-			Filter: Filter{Between: effect.CutInto(true, effect.Group{0}, effect.Group{1})}},
+			Filter: Filter{Between: effect.CutInto(true, nodes.Group{0}, nodes.Group{1})}},
 			1, 0, 0, []nodes.Fate{{ms}}},
 		{"a loss between these", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
-			Filter: Filter{Between: effect.CutInto(true, effect.Group{0}, effect.Group{1})}},
+			Filter: Filter{Between: effect.CutInto(true, nodes.Group{0}, nodes.Group{1})}},
 			0, 1, 0, []nodes.Fate{{}}},
 		{"the second one lost", Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 1}},
 			Filter: Filter{Nth: 2}}, 0, 1, 0, []nodes.Fate{{ms}, {}, {ms}}},
@@ -175,7 +175,7 @@ func TestRulesShape(t *testing.T) {
 // A rule acts on packets that enter a link while it is in force, and counts the packets that it hits.
 func TestRulesActWhileInForce(t *testing.T) {
 	b := NewSharedState(5)
-	faults := []Fault{{Effect: &effect.Partition{Cut: effect.CutInto(false, effect.Group{0}, effect.Group{1})}}}
+	faults := []Fault{{Effect: &effect.Partition{Cut: effect.CutInto(false, nodes.Group{0}, nodes.Group{1})}}}
 	s, err := (&Network{}).Shaper(1, faults, b, scene(t, "central").Spec.Codec())
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ type Watcher struct {
 type trigger struct {
 	*Fault
 	shared *faultState
-	group  effect.Group // nodes at which the event counts; nil: all
+	group  nodes.Group // nodes at which the event counts; nil: all
 	what   port.HookKind
 	kinds  []bool // by kind of message: whether it counts
 	nth    uint64
@@ -109,7 +109,7 @@ func (t *trigger) isFor(m *port.Hook) bool {
 	return m.What != port.OnSend && m.What != port.OnReceive || t.kinds[m.Kind]
 }
 
-func contains(g effect.Group, id nodes.ID) bool {
+func contains(g nodes.Group, id nodes.ID) bool {
 	for _, x := range g {
 		if x == id {
 			return true

@@ -8,16 +8,17 @@ import (
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/suggest"
+	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
 
 // A When is the moment that a fault waits for: something happens at a node for the nth time.
 type When struct {
-	Who   effect.Group // nodes at which the event counts; nil: all
-	Hosts effect.Group // hosts whose nodes count; nil: see Who
-	What  string       // requests, enters, exits, sends, receives or leads; empty: the fault waits for nothing
-	Kind  string       // kind of the message sent or received: a name, token or permit; empty: any
-	Nth   int          // the fault waits for the nth such event, from 1
+	Who   nodes.Group // nodes at which the event counts; nil: all
+	Hosts nodes.Group // hosts whose nodes count; nil: see Who
+	What  string      // requests, enters, exits, sends, receives or leads; empty: the fault waits for nothing
+	Kind  string      // kind of the message sent or received: a name, token or permit; empty: any
+	Nth   int         // the fault waits for the nth such event, from 1
 }
 
 // An occasion is an event at a node with the word for it.
@@ -70,7 +71,7 @@ func ParseWhen(text string) (When, error) {
 		return fail("")
 	}
 	if at := words[0]; w.Hosts == nil && at != "any" && at != "anyone" {
-		group, err := effect.ParseGroup(at)
+		group, err := nodes.ParseGroup(at)
 		if err != nil {
 			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", at))
 		}

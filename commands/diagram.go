@@ -18,6 +18,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
+	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -66,7 +67,7 @@ func (c *pictureCall) addTo(cmd *cobra.Command) {
 type diagramCall struct {
 	pictureCall
 	from, to time.Duration
-	nodes    effect.Group
+	nodes    nodes.Group
 	around   string
 	beats    bool
 }

@@ -12,7 +12,6 @@ import (
 
 	"turnstile/bench/runs"
 	"turnstile/chaos"
-	"turnstile/chaos/effect"
 	"turnstile/hosts/control"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
@@ -299,13 +298,13 @@ func progressWords(p *chaos.Progress) string {
 	case len(p.Nodes) > 0:
 		words = append(words, "hits "+nodesText(p))
 	case len(p.Brokers) > 0:
-		words = append(words, "of broker "+effect.Group(p.Brokers).String())
+		words = append(words, "of broker "+nodes.Group(p.Brokers).String())
 	case len(p.Servers) > 0: // the servers are added below
 	case p.Began != nil:
 		words = append(words, "hit "+english.Count(p.Hits, "message", "messages"))
 	}
 	if len(p.Servers) > 0 {
-		var servers effect.Group
+		var servers nodes.Group
 		for _, i := range p.Servers {
 			servers = append(servers, nodes.ID(i))
 		}
@@ -318,7 +317,7 @@ func nodesText(p *chaos.Progress) string {
 	if len(p.Nodes) == 1 {
 		return fmt.Sprintf("node %d", p.Nodes[0])
 	}
-	return "nodes " + effect.Group(p.Nodes).String()
+	return "nodes " + nodes.Group(p.Nodes).String()
 }
 
 // listFaults lists the faults of a run.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"turnstile/chaos/effect"
 	"turnstile/internal/english"
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
@@ -152,7 +151,7 @@ func (d *ledger) faults() (bands []Band) {
 // leaves out.
 func (d *ledger) remarks(bands []Band) (lines []string) {
 	var names []string
-	numbers := map[string]effect.Group{}
+	numbers := map[string]nodes.Group{}
 	for i, f := range d.Faults {
 		if bands[i].Name == bands[i].Names[0] {
 			continue

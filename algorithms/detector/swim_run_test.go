@@ -98,7 +98,7 @@ func quiet(s said) bool { return len(s.suspected) == 0 }
 var swimPromises = []promise{
 	{"a member that stands still for less than the time to refute is not declared faulty",
 		trial{"", 8, 3 * time.Second, []chaos.Fault{
-			{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{1}}},
+			{Effect: &effect.Pause{Who: effect.Target{List: nodes.Group{1}}},
 				Schedule: chaos.Schedule{At: 500 * ms, For: 400 * ms}}}}, quiet},
 	{"a member that one other cannot reach is reached by others",
 		trial{":suspicion=0", 5, 5 * time.Second, []chaos.Fault{cut("0/1", 0, 4*time.Second)}}, quiet},
@@ -106,7 +106,7 @@ var swimPromises = []promise{
 		trial{":period=50ms,timeout=15ms", 8, 10 * time.Second, []chaos.Fault{lossy(0.2)}}, quiet},
 	{"all learn of a crash long before each has probed the member",
 		trial{"", 32, 3 * time.Second, []chaos.Fault{
-			{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{1}}},
+			{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{1}}},
 				Schedule: chaos.Schedule{At: 500 * ms}}}}, func(s said) bool {
 			return len(s.suspected) == 31 && s.suspected[30].At-s.suspected[0].At < int64(500*ms)
 		}},
@@ -118,7 +118,7 @@ var swimPromises = []promise{
 				s.trusted[len(s.trusted)-1].At < int64(4500*ms)
 		}},
 	{"a restarted member is trusted at once", trial{"", 8, 6 * time.Second, []chaos.Fault{
-		{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{1}}},
+		{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{1}}},
 			Schedule: chaos.Schedule{At: 500 * ms, For: 2 * time.Second}}}}, func(s said) bool {
 		return len(s.suspected) == 7 && len(s.trusted) == 7 && s.trusted[6].At < int64(2500*ms+400*ms)
 	}},

@@ -75,7 +75,7 @@ func told(t *testing.T, in algorithm.Instance, n int, seed uint64, faults ...cha
 }
 
 func kill(id nodes.ID, at, last time.Duration) chaos.Fault {
-	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{id}}},
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{id}}},
 		Schedule: chaos.Schedule{At: at, For: last}}
 }
 

@@ -143,7 +143,7 @@ func when(t testing.TB, text string) chaos.When {
 
 // killed has a node go down at a time or a moment, and come up again some time later, unless that is zero.
 func killed(id nodes.ID, at time.Duration, moment chaos.When, lasts time.Duration) chaos.Fault {
-	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{id}}},
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{id}}},
 		Schedule: chaos.Schedule{At: at, When: moment, For: lasts}}
 }
 

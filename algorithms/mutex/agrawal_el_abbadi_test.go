@@ -124,7 +124,7 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 				victim := nodes.ID((int(seed) + i*(1+int(seed)/n)) % n)
 				if i == 0 || victim != effect.TargetOf(faults[0].Effect).List[0] {
 					faults = append(faults, chaos.Fault{
-						Effect:   &effect.Kill{Who: effect.Target{List: effect.Group{victim}}},
+						Effect:   &effect.Kill{Who: effect.Target{List: nodes.Group{victim}}},
 						Schedule: chaos.Schedule{When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}}})
 				}
 			}

@@ -129,7 +129,7 @@ func tellers(t *testing.T, rule string, n int, seed uint64) (fault string, compl
 	for i := range 12 {
 		victim := nodes.ID((i + int(seed)) % n)
 		faults = append(faults, chaos.Fault{
-			Effect:   &effect.Kill{Who: effect.Target{List: effect.Group{victim}}, Forget: seed%2 == 0},
+			Effect:   &effect.Kill{Who: effect.Target{List: nodes.Group{victim}}, Forget: seed%2 == 0},
 			Schedule: chaos.Schedule{At: time.Duration(5+15*i) * time.Millisecond, For: 20 * time.Millisecond}})
 	}
 	algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), faults...)

@@ -62,7 +62,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 			victims = o.Stack.N()
 		}
 		victim := nodes.ID(dice.Below(roll, victims))
-		kill := effect.Kill{Who: effect.Target{List: effect.Group{victim}}}
+		kill := effect.Kill{Who: effect.Target{List: nodes.Group{victim}}}
 		crash := chaos.Fault{Effect: &kill}
 		roll.Count++
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
@@ -105,7 +105,7 @@ func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 	}
 	if spared&(nodes.NoPause|nodes.Timing) == 0 && flip(23) && !others {
 		victim := dice.Below(chance.Roll{Purpose: chance.ForTrial, Count: 20}, n)
-		lasts.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{nodes.ID(victim)}}}
+		lasts.Effect = &effect.Pause{Who: effect.Target{List: nodes.Group{nodes.ID(victim)}}}
 		all = append(all, lasts)
 	}
 	return all

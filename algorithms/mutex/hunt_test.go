@@ -134,7 +134,7 @@ func (m mutant) options(seed uint64) sim.Options {
 	}
 	if m.crashes {
 		roll := chance.Roll{Purpose: chance.ForTrial, Count: 3}
-		victim := effect.Target{List: effect.Group{nodes.ID(seed) % nodes.ID(m.config.N)}}
+		victim := effect.Target{List: nodes.Group{nodes.ID(seed) % nodes.ID(m.config.N)}}
 		at := time.Duration(chance.Dice(seed).Unit(roll) * float64(15*time.Millisecond))
 		faults = append(faults, chaos.Fault{Effect: &effect.Kill{Who: victim},
 			Schedule: chaos.Schedule{At: at}})
@@ -145,7 +145,7 @@ func (m mutant) options(seed uint64) sim.Options {
 			roll := chance.Roll{Purpose: chance.ForTrial, Count: i}
 			at := time.Duration(dice.Unit(roll) * float64(5*time.Millisecond))
 			victim := nodes.ID(i) % nodes.ID(m.config.N)
-			kill := effect.Kill{Who: effect.Target{List: effect.Group{victim}}, Forget: true}
+			kill := effect.Kill{Who: effect.Target{List: nodes.Group{victim}}, Forget: true}
 			faults = append(faults, chaos.Fault{Effect: &kill,
 				Schedule: chaos.Schedule{At: at + time.Duration(i)*10*time.Millisecond, For: time.Millisecond}})
 		}

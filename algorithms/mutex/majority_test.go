@@ -160,7 +160,7 @@ func TestMajorityGoesOnWithoutMinorities(t *testing.T) {
 		for i := range count {
 			// It has asked nobody yet.
 			victim := nodes.ID((int(seed) + i) % c.N)
-			faults = append(faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{victim}}}})
+			faults = append(faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{victim}}}})
 		}
 		algotest.Over(&o, algotest.NetworkOf("exponential:1ms"), faults...)
 		return judge(t, o, algorithm.Unbounded(0)).Outcome

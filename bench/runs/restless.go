@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"turnstile/chaos"
-	"turnstile/chaos/effect"
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/results"
@@ -59,7 +58,7 @@ func (s *Summary) Unled() (says string) {
 		if len(ids) > 1 {
 			label = "nodes "
 		}
-		var group effect.Group
+		var group nodes.Group
 		for _, id := range ids {
 			group = append(group, nodes.ID(id))
 		}

@@ -130,7 +130,7 @@ func runsOfAllColumns(t *testing.T) []bench.Options {
 			WarmupLimit: time.Minute, Workload: workload.Workload{Load: workload.Open, Rate: 10}},
 		{Algorithm: "raymond", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second, Plan: "mine",
 			Workload: workload.Workload{Load: workload.Saturated, Hold: ms}, Detector: "heartbeat:timeout=200ms",
-			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{1}}},
+			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{1}}},
 				Schedule: chaos.Schedule{At: 300 * time.Millisecond}}}},
 		{Algorithm: "central", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
@@ -138,7 +138,7 @@ func runsOfAllColumns(t *testing.T) []bench.Options {
 				Schedule: chaos.Schedule{For: time.Second}}}},
 		{Algorithm: "ricart-agrawala", Config: nodes.Config{N: 3}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
-			Faults: []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{1}}},
+			Faults: []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{List: nodes.Group{1}}},
 				Schedule: chaos.Schedule{At: 300 * time.Millisecond, For: 200 * time.Millisecond}}}},
 		{Algorithm: "lamport", Config: nodes.Config{N: 3}, Latency: ms, Entries: 50, Trace: true,
 			Workload: workload.Workload{Load: workload.Saturated}},
@@ -173,7 +173,7 @@ func runsOfAllColumns(t *testing.T) []bench.Options {
 		}
 		all = append(all, bench.Options{Algorithm: algo.Name, Config: nodes.Config{N: 4}, Latency: ms,
 			Duration: 3 * time.Second, Workload: campaign,
-			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{3}}},
+			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{3}}},
 				Schedule: chaos.Schedule{At: time.Second, For: time.Second}}}})
 	}
 	return all

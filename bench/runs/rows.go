@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"turnstile/bench"
-	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
 	"turnstile/judge/leadership"
@@ -121,7 +120,7 @@ func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.Beli
 	seconds := func(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
 	row := results.BeliefRow{Run: r.Folder.Name(), Trial: trial, Node: int(e.Node), State: e.State,
 		FromS: seconds(e.From - zero), ToS: seconds(e.To - zero), TwoS: seconds(e.TwoLeaders),
-		Side: effect.Group(e.Side).String()}
+		Side: nodes.Group(e.Side).String()}
 	if e.Leader >= 0 {
 		row.Leader = figure.Count(uint64(e.Leader))
 	}

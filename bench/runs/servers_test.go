@@ -49,7 +49,7 @@ func keepsServers(t *testing.T, algo, scheme *algorithm.Algorithm, real bool) {
 	o.Warmup, o.Entries = 0, 50
 	o.Proxies = real
 	last := nodes.ID(o.Config.N + scheme.ServerCount(nodes.Config{N: o.Config.N}) - 1)
-	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{last}}},
+	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{List: nodes.Group{last}}},
 		Schedule: chaos.Schedule{At: 200 * time.Millisecond, For: 20 * time.Millisecond}}}
 	j, err := bench.Resolve(catalog.Table{}, o, algo, !real)
 	if err != nil {

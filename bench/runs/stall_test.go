@@ -54,7 +54,7 @@ func sizes(t *testing.T, r *Run) (all []int64) {
 
 // A run that stalls costs little more than one that works, and its verdict does not grow with the cluster.
 func TestStallOfManyNodes(t *testing.T) {
-	kill := chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{1500}}},
+	kill := chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{1500}}},
 		Schedule: chaos.Schedule{At: time.Second, For: 100 * time.Second}}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // or what is pooled would be made anew
 	large(t, "naimi-trehel", 2000, kill)             // takes what a process takes once

@@ -59,7 +59,7 @@ func (c *SplitBrain) settle() error {
 		}
 	}
 	isServer := func(id nodes.ID) bool { return int(id) >= c.N }
-	on := func(host int) effect.Group { return slices.DeleteFunc(first.Nodes(host), isServer) }
+	on := func(host int) nodes.Group { return slices.DeleteFunc(first.Nodes(host), isServer) }
 	for i, cut := range c.Cuts {
 		if err := first.Check(cut.Hosts()); err != nil {
 			return fmt.Errorf("--cut: %v: %w", cut, err)

@@ -274,7 +274,7 @@ func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed
 		Detector: r.detector().String(), Latency: chance.Constant(algorithm.Hop),
 		Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * lasts)}}
 	if crash > 0 {
-		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{0}}},
+		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{0}}},
 			Schedule: chaos.Schedule{At: crash}}}
 	}
 	_, err = r.tried(ctx, o, spec, &d)

@@ -225,7 +225,7 @@ type partition struct {
 	where   string // place of the leader when the cut begins: inMinority, inMajority, or a node of the cuts
 
 	config nodes.Config
-	among  effect.Group // nodes at the place of the leader, in the requested cuts
+	among  nodes.Group // nodes at the place of the leader, in the requested cuts
 	asked  []effect.Cut
 	links  bool     // the cuts do not part the cluster into sides
 	at     nodes.ID // node at the place of the leader, in the requested cuts
@@ -276,14 +276,14 @@ func (c *SplitBrain) cases() (all []*partition) {
 // A leaderPlace is a place of the leader in the cuts.
 type leaderPlace struct {
 	name  string
-	nodes effect.Group
+	nodes nodes.Group
 }
 
 // places returns the places of the leader: the side without a majority, and the side with one. If the cuts
 // make no sides, the places are each node that they name, and one that they do not name.
 func (c *SplitBrain) places() (all []leaderPlace) {
 	if !c.Links() {
-		var minority, majority effect.Group
+		var minority, majority nodes.Group
 		for _, side := range c.Cuts[0].Sides() {
 			if 2*len(side) > c.N {
 				majority = side
@@ -297,14 +297,14 @@ func (c *SplitBrain) places() (all []leaderPlace) {
 		}
 		return all
 	}
-	var named effect.Group
+	var named nodes.Group
 	for _, cut := range c.Cuts {
 		named = append(named, cut.Named()...)
 	}
 	other := false
 	for id := range nodes.ID(c.N) {
 		if is := slices.Contains(named, id); is || !other {
-			all = append(all, leaderPlace{fmt.Sprintf("node %d", id), effect.Group{id}})
+			all = append(all, leaderPlace{fmt.Sprintf("node %d", id), nodes.Group{id}})
 			other = other || !is
 		}
 	}
@@ -347,7 +347,7 @@ func (x *partition) expect(leader nodes.ID) {
 }
 
 // sides returns the sides of the cut, or nil if it makes no sides.
-func (x *partition) sides() []effect.Group {
+func (x *partition) sides() []nodes.Group {
 	if x.links {
 		return nil
 	}
@@ -395,7 +395,7 @@ func (x *partition) initiators() workload.Initiators {
 }
 
 // placed reports whether one node led when the cut began, and it was in its place.
-func (x *partition) placed(before effect.Group) bool {
+func (x *partition) placed(before nodes.Group) bool {
 	return len(before) == 1 && before[0] == x.leader
 }
 
@@ -422,7 +422,7 @@ func (x *partition) judged(t *runs.TrialResult) *results.SplitBrainRow {
 	}
 	at := func(s float64) int64 { return t.Measures.Window.From + int64(math.Round(s*1e9)) }
 	cut := leadership.Span{From: at(begun), To: at(healed)}
-	before, during := effect.Group(l.LeadersAt(cut.From)), effect.Group(l.LeadersAt(cut.To))
+	before, during := nodes.Group(l.LeadersAt(cut.From)), nodes.Group(l.LeadersAt(cut.To))
 	out.Led, out.Leaders = before.String(), x.bySide(during)
 	out.Changes = figure.Count(uint64(l.ChangesIn(cut.From+1, cut.To)))
 	x.minority(l.Fold, cut, out)
@@ -453,7 +453,7 @@ func (x *partition) severs() algorithm.Severed {
 // misplaced reports whether another node led than expected when the cut began, and then puts that node into
 // the place of the leader.
 func (x *partition) misplaced(row *results.SplitBrainRow) bool {
-	before, err := effect.ParseGroup(row.Led)
+	before, err := nodes.ParseGroup(row.Led)
 	if err != nil || len(before) != 1 || x.placed(before) {
 		return false
 	}
@@ -463,10 +463,10 @@ func (x *partition) misplaced(row *results.SplitBrainRow) bool {
 
 // stays judges whether a leader stayed, if the scheme promises it: once the scheme has had its time, no other
 // node comes to lead, and when the cut is healed the leader reaches a majority.
-func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during effect.Group,
+func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during nodes.Group,
 	cut leadership.Span) {
 	steady := leadership.Span{From: cut.From + int64(x.needs), To: cut.To}
-	came, reached := l.ChangesIn(steady.From+1, steady.To), effect.Group(nil)
+	came, reached := l.ChangesIn(steady.From+1, steady.To), nodes.Group(nil)
 	for _, id := range during {
 		if 2*x.reaches(id) > x.n {
 			reached = append(reached, id)
@@ -505,7 +505,7 @@ func (x *partition) reaches(id nodes.ID) (n int) {
 func seconds(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
 
 // newLeaders returns the nodes that came to lead during a span.
-func newLeaders(l *leadership.Fold, during leadership.Span) (ids effect.Group) {
+func newLeaders(l *leadership.Fold, during leadership.Span) (ids nodes.Group) {
 	led := map[nodes.ID]bool{}
 	for i := range l.Stretches {
 		s := &l.Stretches[i]
@@ -523,7 +523,7 @@ func newLeaders(l *leadership.Fold, during leadership.Span) (ids effect.Group) {
 }
 
 // bySide lists leaders by side.
-func (x *partition) bySide(ids effect.Group) string {
+func (x *partition) bySide(ids nodes.Group) string {
 	var sides []string
 	if x.links {
 		return cmp.Or(ids.String(), "none")
@@ -538,7 +538,7 @@ func (x *partition) bySide(ids effect.Group) string {
 	return strings.Join(sides, " | ")
 }
 
-func within(side, ids effect.Group) (both effect.Group) {
+func within(side, ids nodes.Group) (both nodes.Group) {
 	for _, id := range ids {
 		for _, other := range side {
 			if id == other {
@@ -552,7 +552,7 @@ func within(side, ids effect.Group) (both effect.Group) {
 // minority records for how long of the cut a node led without a majority, and whether it stepped down before
 // the heal.
 func (x *partition) minority(l *leadership.Fold, cut leadership.Span, row *results.SplitBrainRow) {
-	var minority effect.Group
+	var minority nodes.Group
 	for _, side := range x.sides() {
 		if 2*len(side) <= x.n {
 			minority = append(minority, side...)
@@ -574,7 +574,7 @@ const inOneTerm = "two led in one term"
 
 // compared records where a run differs from what is expected. If the scheme may have had too little time, the
 // run is inconclusive.
-func (x *partition) compared(out *results.SplitBrainRow, before, during, came effect.Group) {
+func (x *partition) compared(out *results.SplitBrainRow, before, during, came nodes.Group) {
 	inTerm, _ := out.TwoLeadersInTermS.Value()
 	side, ever, one := x.wrongSide(during), "", len(before) == 1
 	if one {
@@ -605,7 +605,7 @@ func (x *partition) compared(out *results.SplitBrainRow, before, during, came ef
 }
 
 // wrongSide describes a side that had other leaders when the cut was healed than are expected.
-func (x *partition) wrongSide(during effect.Group) string {
+func (x *partition) wrongSide(during nodes.Group) string {
 	for _, side := range x.sides() {
 		led := within(side, during)
 		wants := 1
@@ -623,7 +623,7 @@ func (x *partition) wrongSide(during effect.Group) string {
 // wrongAtAnyTime describes what happened during the cut although the scheme rules it out for cuts of any
 // length.
 func (x *partition) wrongAtAnyTime(out *results.SplitBrainRow, before nodes.ID,
-	during, came effect.Group) string {
+	during, came nodes.Group) string {
 	two, _ := out.TwoLeadersS.Value()
 	switch {
 	case x.promise.Does == algorithm.OneLeads && (len(during) != 1 || during[0] != before || two > 0):
@@ -635,7 +635,7 @@ func (x *partition) wrongAtAnyTime(out *results.SplitBrainRow, before nodes.ID,
 	return ""
 }
 
-func named(ids effect.Group) string {
+func named(ids nodes.Group) string {
 	switch len(ids) {
 	case 0:
 		return "nobody"

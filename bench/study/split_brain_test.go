@@ -157,11 +157,11 @@ func TestLeadersAreOnEitherSide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		led, err := effect.ParseGroup(r.Led)
+		led, err := nodes.ParseGroup(r.Led)
 		if err != nil {
 			t.Fatal(err)
 		}
-		side := slices.IndexFunc(cut.Sides(), func(g effect.Group) bool { return slices.Contains(g, led[0]) })
+		side := slices.IndexFunc(cut.Sides(), func(g nodes.Group) bool { return slices.Contains(g, led[0]) })
 		if small := 2*len(cut.Sides()[side]) < 5; small != (r.LeaderIn == inMinority) {
 			t.Errorf("%s: node %v led, cut %s: the leader is not in the %s", r.Algorithm, led, r.Cut, r.LeaderIn)
 		}

@@ -13,7 +13,6 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/site"
 	"turnstile/chaos"
-	"turnstile/chaos/effect"
 	"turnstile/hosts/cluster"
 	"turnstile/internal/proc"
 	"turnstile/nodes"
@@ -161,7 +160,7 @@ func (n *nodeSet) markHostsGone(err error) error {
 		time.Sleep(20 * time.Millisecond) // all processes of nodes on the host end within that time
 	}
 	var says []string
-	gone := map[string]effect.Group{}
+	gone := map[string]nodes.Group{}
 	for _, id := range n.up() {
 		f, ended := n.lives[id].fate()
 		if ended && f.Killed && !f.Gone {

@@ -36,7 +36,7 @@ func (at *Place) brokerOf(id nodes.ID) nodes.ID {
 }
 
 // connected returns a function that reports whether a node would connect to one of some brokers.
-func (at *Place) connected(brokers Group) func(nodes.ID) bool {
+func (at *Place) connected(brokers nodes.Group) func(nodes.ID) bool {
 	return func(id nodes.ID) bool { return slices.Contains(brokers, at.brokerOf(id)) }
 }
 

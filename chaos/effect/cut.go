@@ -14,10 +14,10 @@ import (
 // A Cut says between which nodes no message passes. Nodes of one group reach each other, and nodes that are
 // in no group reach all. Its zero value cuts nothing.
 type Cut struct {
-	groups []Group
-	hosts  []Group // hosts[i] are the hosts with the nodes of groups[i]; nil: the cut names no hosts
-	oneWay bool    // only messages from the first group to the second are lost
-	ring   Group
+	groups []nodes.Group
+	hosts  []nodes.Group // hosts[i] are the hosts with the nodes of groups[i]; nil: the cut names no hosts
+	oneWay bool          // only messages from the first group to the second are lost
+	ring   nodes.Group
 	reach  int // how many nodes each node of the ring reaches on either side
 	side   int // side of a square of nodes, where each node reaches its row and its column; 0: no square
 	// Word is for groups that are not resolved yet: bridge, ring, or a target to cut off from all others.
@@ -63,13 +63,13 @@ func ParseCut(text string) (Cut, error) {
 	if oneWay && len(parts) > 2 {
 		return fail(", since one way leads from one group to one other")
 	}
-	groups, hosts := make([]Group, len(parts)), make([]Group, len(parts))
+	groups, hosts := make([]nodes.Group, len(parts)), make([]nodes.Group, len(parts))
 	taken := [2]map[nodes.ID]bool{{}, {}}
 	for i, part := range parts {
 		list, of, err := ParseHosts(part)
 		what, into, kind := "host", hosts, 1
 		if !of {
-			list, err = ParseGroup(part)
+			list, err = nodes.ParseGroup(part)
 			what, into, kind = "node", groups, 0
 		}
 		if err != nil {
@@ -105,9 +105,9 @@ func parseCutWord(text string, fail func(string) (Cut, error)) (Cut, error) {
 		}
 		return Cut{side: side}, nil
 	case isRing:
-		var ring Group
+		var ring nodes.Group
 		for _, word := range strings.Split(list, ",") {
-			id, err := ParseGroup(word)
+			id, err := nodes.ParseGroup(word)
 			if err != nil || len(id) > 1 || slices.Contains(ring, id[0]) {
 				return fail(", since a ring lists each node once, as in ring:0,2,1")
 			}
@@ -123,7 +123,7 @@ func parseCutWord(text string, fail func(string) (Cut, error)) (Cut, error) {
 }
 
 // CutInto returns the cut between groups.
-func CutInto(oneWay bool, groups ...Group) Cut {
+func CutInto(oneWay bool, groups ...nodes.Group) Cut {
 	c := Cut{groups: groups, oneWay: oneWay, group: map[nodes.ID]int{}}
 	for i, g := range groups {
 		for _, id := range g {
@@ -135,7 +135,7 @@ func CutInto(oneWay bool, groups ...Group) Cut {
 
 // RingOf returns the cut in which every node of a ring reaches its nearest neighbors. Each node and its
 // neighbors are a majority, but each node has a different one.
-func RingOf(ring Group) Cut {
+func RingOf(ring nodes.Group) Cut {
 	c := Cut{ring: ring, reach: (len(ring)/2 + 1) / 2, group: map[nodes.ID]int{}}
 	for i, id := range ring {
 		c.group[id] = i
@@ -155,7 +155,7 @@ func GridOf(n int) (Cut, bool) {
 
 // Sides returns the groups that are cut off from each other both ways; nil: the cut is one way, or has no
 // groups.
-func (c Cut) Sides() []Group {
+func (c Cut) Sides() []nodes.Group {
 	if c.oneWay {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (c Cut) Sides() []Group {
 func (c Cut) Links() bool { return len(c.groups) > 0 }
 
 // Named returns the nodes that a cut of groups names.
-func (c Cut) Named() (all Group) {
+func (c Cut) Named() (all nodes.Group) {
 	for _, g := range c.groups {
 		all = append(all, g...)
 	}
@@ -175,9 +175,9 @@ func (c Cut) Named() (all Group) {
 
 // Exchanged returns a cut of groups with two nodes swapped.
 func (c Cut) Exchanged(a, b nodes.ID) Cut {
-	var groups []Group
+	var groups []nodes.Group
 	for _, g := range c.groups {
-		var group Group
+		var group nodes.Group
 		for _, id := range g {
 			switch id {
 			case a:
@@ -279,16 +279,16 @@ func (c *Cut) Check(total int) error {
 
 // Short writes the cut for people: only the first few of many nodes.
 func (c Cut) Short() string {
-	if len(c.ring) > mostNamed {
-		return fmt.Sprintf("%s:%v,... (%d nodes)", RingCut, c.ring[:mostNamed/2], len(c.ring))
+	if len(c.ring) > nodes.MostNamed {
+		return fmt.Sprintf("%s:%v,... (%d nodes)", RingCut, c.ring[:nodes.MostNamed/2], len(c.ring))
 	}
-	return c.write(Group.Short)
+	return c.write(nodes.Group.Short)
 }
 
 // String writes the cut as ParseCut reads it.
-func (c Cut) String() string { return c.write(Group.String) }
+func (c Cut) String() string { return c.write(nodes.Group.String) }
 
-func (c Cut) write(group func(Group) string) string {
+func (c Cut) write(group func(nodes.Group) string) string {
 	var groups []string
 	for i, g := range c.groups {
 		if c.hosts != nil && len(c.hosts[i]) > 0 {

@@ -229,7 +229,7 @@ func CutOf(e Effect) *Cut {
 
 // Separated returns the cut between nodes that kernels of hosts carry out; nil: kernels do not carry it out.
 // hosts is how many hosts there are, and on returns the nodes on a host.
-func Separated(e Effect, hosts int, on func(host int) Group) *Cut {
+func Separated(e Effect, hosts int, on func(host int) nodes.Group) *Cut {
 	if p, is := e.(*Partition); is && p.Kernel {
 		return new(p.cutOfHosts(hosts, on))
 	}
@@ -397,9 +397,9 @@ type OnConnections interface {
 
 // Wires tells an effect on connections about the run.
 type Wires struct {
-	Nodes   Group  // nodes that the effect hits
-	Hosts   int    // how many hosts there are
-	Nth     uint64 // the only message that the fault hits; 0: all
+	Nodes   nodes.Group // nodes that the effect hits
+	Hosts   int         // how many hosts there are
+	Nth     uint64      // the only message that the fault hits; 0: all
 	Members func(*Target) ([]port.Member, error)
 }
 

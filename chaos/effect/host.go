@@ -14,13 +14,13 @@ const hostWord = "host"
 
 // ParseHosts reads a list of hosts, which count from 0: host 1, host 0-2 or host 0,2. It also reports whether
 // the text begins with the word host.
-func ParseHosts(text string) (hosts Group, is bool, err error) {
+func ParseHosts(text string) (hosts nodes.Group, is bool, err error) {
 	text = strings.TrimSpace(text)
 	list, is := strings.CutPrefix(text, hostWord)
 	if !is {
 		return nil, false, nil
 	}
-	hosts, err = ParseGroup(strings.TrimSpace(list))
+	hosts, err = nodes.ParseGroup(strings.TrimSpace(list))
 	if err != nil || !strings.HasPrefix(list, " ") {
 		return nil, true, fmt.Errorf("%q names no hosts: write host 1, host 0-2 or host 0,2, each once", text)
 	}
@@ -28,10 +28,10 @@ func ParseHosts(text string) (hosts Group, is bool, err error) {
 }
 
 // hostsText writes a list of hosts as ParseHosts reads it.
-func hostsText(hosts Group) string { return hostWord + " " + hosts.String() }
+func hostsText(hosts nodes.Group) string { return hostWord + " " + hosts.String() }
 
 // OnHosts returns the nodes on some hosts, in order. on returns the nodes on a host.
-func OnHosts(hosts Group, on func(host int) Group) (all Group) {
+func OnHosts(hosts nodes.Group, on func(host int) nodes.Group) (all nodes.Group) {
 	for _, h := range hosts {
 		all = append(all, on(int(h))...)
 	}
@@ -39,7 +39,7 @@ func OnHosts(hosts Group, on func(host int) Group) (all Group) {
 }
 
 // HostsOf returns the hosts that an effect names as its target or in a cut.
-func HostsOf(e Effect) Group {
+func HostsOf(e Effect) nodes.Group {
 	switch of := valueOf(e).(type) {
 	case *Target:
 		return of.Hosts
@@ -52,7 +52,7 @@ func HostsOf(e Effect) Group {
 // Settle replaces the hosts that an effect names, as its target or in a cut, by the nodes on them. on returns
 // the nodes on a host, and apart returns the cut between some nodes and all others. Settle does not change an
 // effect on hosts themselves.
-func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
+func Settle(e Effect, on func(host int) nodes.Group, apart func(nodes.Group) Cut) error {
 	if RoleOf(e) == port.Host {
 		return nil
 	}
@@ -78,14 +78,14 @@ func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
 }
 
 // settle replaces the hosts of the target by their nodes.
-func (t *Target) settle(on func(host int) Group) {
+func (t *Target) settle(on func(host int) nodes.Group) {
 	if len(t.Hosts) > 0 {
 		*t = Target{List: OnHosts(t.Hosts, on)}
 	}
 }
 
 // Hosts returns the hosts that the cut names.
-func (c Cut) Hosts() (all Group) {
+func (c Cut) Hosts() (all nodes.Group) {
 	for _, g := range c.hosts {
 		all = append(all, g...)
 	}
@@ -93,11 +93,11 @@ func (c Cut) Hosts() (all Group) {
 }
 
 // Settled returns the cut with its hosts replaced by their nodes. on returns the nodes on a host.
-func (c Cut) Settled(on func(host int) Group) (Cut, error) {
+func (c Cut) Settled(on func(host int) nodes.Group) (Cut, error) {
 	if c.hosts == nil {
 		return c, nil
 	}
-	var groups []Group
+	var groups []nodes.Group
 	taken := map[nodes.ID]bool{}
 	for i, g := range c.groups {
 		if len(c.hosts[i]) > 0 {

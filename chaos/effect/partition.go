@@ -113,13 +113,13 @@ func CutLeadingServer() *Partition {
 }
 
 // hosts returns the hosts that are cut off from all others.
-func (p *Partition) hosts() Group { return p.Cut.Of.Hosts }
+func (p *Partition) hosts() nodes.Group { return p.Cut.Of.Hosts }
 
 // cutOfHosts returns the cut between nodes that kernels carry out: each named host is cut off from all
 // others. on returns the nodes on a host.
-func (p *Partition) cutOfHosts(hosts int, on func(host int) Group) Cut {
-	var groups []Group
-	var others Group
+func (p *Partition) cutOfHosts(hosts int, on func(host int) nodes.Group) Cut {
+	var groups []nodes.Group
+	var others nodes.Group
 	for h := range hosts {
 		if slices.Contains(p.hosts(), nodes.ID(h)) {
 			groups = append(groups, on(h))
@@ -206,7 +206,7 @@ func (p *Partition) separates(at *Place) func(from, to nodes.ID) bool {
 			return from != to && (is(from) || is(to))
 		}
 	case port.Broker:
-		var groups []Group
+		var groups []nodes.Group
 		for _, side := range p.Cut.members {
 			groups = append(groups, side.List)
 		}

@@ -30,7 +30,7 @@ var Randoms = []func(d *Draw) Effect{
 }
 
 // broker returns the broker as a target.
-func (d *Draw) broker() Target { return Target{Role: port.Broker, List: Group{d.Broker}} }
+func (d *Draw) broker() Target { return Target{Role: port.Broker, List: nodes.Group{d.Broker}} }
 
 // randomRoutes cuts the routes of one of three brokers.
 func randomRoutes(d *Draw) Effect {

@@ -9,16 +9,17 @@ import (
 	"strings"
 
 	"turnstile/internal/suggest"
+	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
 
 // A Target says which members of a cluster a fault hits: it lists them, or has a word for them.
 type Target struct {
 	Role  port.Role
-	List  Group
-	Word  string // a word, used instead of a list
-	Many  int    // for the word random: how many clients it draws
-	Hosts Group  // for the word host: the hosts whose nodes it means
+	List  nodes.Group
+	Word  string      // a word, used instead of a list
+	Many  int         // for the word random: how many clients it draws
+	Hosts nodes.Group // for the word host: the hosts whose nodes it means
 }
 
 // The words for servers of a service.
@@ -61,11 +62,11 @@ func ParseTarget(text string) (Target, error) {
 			return parseMembers(role, text)
 		}
 	}
-	group, err := ParseGroup(text)
+	group, err := nodes.ParseGroup(text)
 	switch {
 	case err == nil:
 		return Target{List: group}, nil
-	case errors.Is(err, errTwice):
+	case errors.Is(err, nodes.ErrTwice):
 		return Target{}, err
 	}
 	var words []string
@@ -109,7 +110,7 @@ func parseMembers(role port.Role, text string) (Target, error) {
 		words = fmt.Sprintf(", %s %s or %s %s", role, LeadingServer, role, ServerOfHolder)
 	}
 	var err error
-	if t.List, err = ParseGroup(list); err != nil {
+	if t.List, err = nodes.ParseGroup(list); err != nil {
 		err = fmt.Errorf("%q names no %ss: write %[2]s 0, %[2]s 0-1 or %[2]s 0,2, each once%s", text, role, words)
 	}
 	return t, err

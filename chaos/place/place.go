@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"turnstile/chaos/effect"
 	"turnstile/internal/english"
 	"turnstile/internal/pattern"
 	"turnstile/nodes"
@@ -72,7 +71,7 @@ var name = pattern.Of(`^[a-z0-9][a-z0-9-]{0,30}$`)
 
 // A listed is one list of nodes with their host.
 type listed struct {
-	nodes effect.Group
+	nodes nodes.Group
 	host  string
 }
 
@@ -91,7 +90,7 @@ func split(text string) (all []listed, err error) {
 			return nil, fmt.Errorf("%q: %q is not a host: a name has at most 31 small letters, digits and -", text,
 				host)
 		}
-		list, err := effect.ParseGroup(group)
+		list, err := nodes.ParseGroup(group)
 		if err != nil {
 			return nil, fmt.Errorf("%q: before @%s, %w", text, host, err)
 		}
@@ -186,7 +185,7 @@ func (p *Placement) HostOf(id nodes.ID) int {
 }
 
 // Nodes returns the nodes on a host, in order.
-func (p *Placement) Nodes(host int) (all effect.Group) {
+func (p *Placement) Nodes(host int) (all nodes.Group) {
 	for id, of := range p.hostOf {
 		if of == host {
 			all = append(all, nodes.ID(id))
@@ -196,7 +195,7 @@ func (p *Placement) Nodes(host int) (all effect.Group) {
 }
 
 // Check returns an error about the first of some hosts that the run does not have, or nil.
-func (p *Placement) Check(hosts effect.Group) error {
+func (p *Placement) Check(hosts nodes.Group) error {
 	for _, h := range hosts {
 		switch {
 		case p.None():
@@ -257,8 +256,8 @@ func (p *Placement) Assign(available []string) (Placement, error) {
 
 // A Host is one host of a run with the nodes on it.
 type Host struct {
-	Name  string       `yaml:"host" json:"host"`
-	Nodes effect.Group `yaml:"nodes" json:"nodes"`
+	Name  string      `yaml:"host" json:"host"`
+	Nodes nodes.Group `yaml:"nodes" json:"nodes"`
 }
 
 // All returns all hosts in order, each with its nodes; nil if the run is on one machine.

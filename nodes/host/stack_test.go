@@ -202,7 +202,7 @@ func TestExplorerTellsOfTheInstance(t *testing.T) {
 func TestInstancesRecoverWhatTheySaved(t *testing.T) {
 	tr := trial{instances: []algorithm.Instance{kept(1, 1), kept(2, 1)}, each: 2,
 		workload: workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond)}, entries: 40}
-	amnesia := []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{0}}},
+	amnesia := []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{0}}},
 		Schedule: chaos.Schedule{At: 5500 * time.Microsecond, For: time.Millisecond}}}
 	first := tr.instances[0]
 	driver, err := chaos.NewDriver(amnesia, chaos.NewSharedState(first.Config.N), first.Config.N,

@@ -74,7 +74,7 @@ func TestCrashesAreDetected(t *testing.T) {
 	} {
 		for _, id := range []nodes.ID{0, 2, 4} { // 4 is the server
 			o := options(t, "central", 4, thinking, beside(t, test.detector))
-			suffer(&o, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{id}}},
+			suffer(&o, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{id}}},
 				Schedule: chaos.Schedule{At: crash, For: down}})
 			r := mustRun(t, o)
 			suspected, trusted := r.opinions(history.Suspected), r.opinions(history.Trusted)
@@ -156,7 +156,7 @@ func TestPausesAreTakenForCrashes(t *testing.T) {
 		"probe:period=50ms,timeout=200ms": 260 * ms, "phi:period=50ms,deviation=30ms": 260 * ms,
 		"swim:period=50ms,timeout=15ms,suspicion=1": 400 * ms} {
 		o := options(t, "ricart", 4, thinking, beside(t, text))
-		suffer(&o, chaos.Fault{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{1}}},
+		suffer(&o, chaos.Fault{Effect: &effect.Pause{Who: effect.Target{List: nodes.Group{1}}},
 			Schedule: chaos.Schedule{At: 500 * ms, For: 600 * ms}})
 		r := mustRun(t, o)
 		suspected, trusted := r.opinions(history.Suspected), r.opinions(history.Trusted)

@@ -32,7 +32,7 @@ func suffer(o *Options, faults ...chaos.Fault) {
 
 // crash returns a fault: a node goes down at a time, and comes up again after the time lasts, if not zero.
 func crash(id nodes.ID, at, lasts time.Duration) chaos.Fault {
-	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{id}}},
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: nodes.Group{id}}},
 		Schedule: chaos.Schedule{At: at, For: lasts}}
 }
 

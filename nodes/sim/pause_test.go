@@ -17,7 +17,7 @@ import (
 func TestNodesThatStandStill(t *testing.T) {
 	o := options(t, "ricart-agrawala", 3, slow(t))
 	const at, until = 20 * time.Millisecond, 50 * time.Millisecond
-	over(&o, latency(t, "2ms"), chaos.Fault{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{1}}},
+	over(&o, latency(t, "2ms"), chaos.Fault{Effect: &effect.Pause{Who: effect.Target{List: nodes.Group{1}}},
 		Schedule: chaos.Schedule{At: at, For: until - at}})
 	h := &history.History{}
 	if _, err := Run(o, h); err != nil {
@@ -57,7 +57,7 @@ func TestWhatWasMissedComesFirst(t *testing.T) {
 	o := Options{Stack: stackOf(spec, nodes.Config{N: 2}), Workload: workload.Workload{Load: workload.Campaign},
 		Duration: 50 * time.Millisecond, Seed: 1}
 	const five = 5 * time.Millisecond
-	over(&o, latency(t, "1ms"), chaos.Fault{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{1}}},
+	over(&o, latency(t, "1ms"), chaos.Fault{Effect: &effect.Pause{Who: effect.Target{List: nodes.Group{1}}},
 		Schedule: chaos.Schedule{At: five, For: five}})
 	h := &history.History{}
 	if _, err := Run(o, h); err != nil {

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"turnstile/bench/runs"
-	"turnstile/chaos/effect"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
@@ -176,7 +175,7 @@ var TermsMakeHarmless = []string{
 // alike are the faults that have the same description, and their effects.
 type alike struct {
 	text    string
-	numbers effect.Group
+	numbers nodes.Group
 	rows    faultTable
 }
 

@@ -1,25 +1,24 @@
-package effect
+package nodes
 
 import (
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"turnstile/nodes"
 )
 
 // A Group is a list of nodes.
-type Group []nodes.ID
+type Group []ID
 
-var errTwice = errors.New("a node is named twice")
+// ErrTwice says that a list of nodes names one twice.
+var ErrTwice = errors.New("a node is named twice")
 
 // ParseGroup reads a group: 3, 0-2 or 0-2,5.
 func ParseGroup(text string) (g Group, err error) {
 	fail := func() (Group, error) {
 		return nil, fmt.Errorf("%q names no nodes: write 3, 0-2 or 0-2,5", text)
 	}
-	taken := map[nodes.ID]bool{}
+	taken := map[ID]bool{}
 	for _, word := range strings.Split(text, ",") {
 		first, last, isRange := strings.Cut(word, "-")
 		if !isRange {
@@ -33,9 +32,9 @@ func ParseGroup(text string) (g Group, err error) {
 		if err != nil || from > to {
 			return fail()
 		}
-		for id := nodes.ID(from); id <= nodes.ID(to); id++ {
+		for id := ID(from); id <= ID(to); id++ {
 			if taken[id] {
-				return nil, fmt.Errorf("%q: %w", text, errTwice)
+				return nil, fmt.Errorf("%q: %w", text, ErrTwice)
 			}
 			taken[id] = true
 			g = append(g, id)
@@ -72,15 +71,15 @@ func (g Group) String() string {
 	return strings.Join(words, ",")
 }
 
-// mostNamed bounds how many nodes texts for people list.
-const mostNamed = 12
+// MostNamed bounds how many nodes texts for people list.
+const MostNamed = 12
 
 // Short writes the group for people: only the first few of many nodes.
 func (g Group) Short() string {
-	if len(g) <= mostNamed || len(g.String()) < 4*mostNamed {
+	if len(g) <= MostNamed || len(g.String()) < 4*MostNamed {
 		return g.String()
 	}
-	return fmt.Sprintf("%v,... (%d nodes)", g[:mostNamed/2], len(g))
+	return fmt.Sprintf("%v,... (%d nodes)", g[:MostNamed/2], len(g))
 }
 
 // MarshalText writes the group as ParseGroup reads it.
