@@ -131,15 +131,21 @@ func (n *Node) cloneInto(fresh *Node) {
 // generations. Equal states give equal bytes.
 func (n *Node) AppendState(b []byte) []byte {
 	for i := range n.count() {
-		inst := n.at(i)
-		b = append(appendMachine(b, inst.machine), byte(inst.client))
-		if inst.client != Idle {
-			b = binary.AppendUvarint(b, uint64(inst.units))
-		}
-		b = binary.AppendUvarint(b, uint64(len(inst.timers)))
-		for _, a := range inst.timers {
-			b = append(b, byte(a.timer.Kind), byte(a.timer.Peer), byte(a.timer.Peer>>8), byte(a.timer.Peer>>16))
-		}
+		b = n.AppendInstance(b, i)
+	}
+	return b
+}
+
+// AppendInstance appends the state of one instance, as AppendState does.
+func (n *Node) AppendInstance(b []byte, i int32) []byte {
+	inst := n.at(i)
+	b = append(appendMachine(b, inst.machine), byte(inst.client))
+	if inst.client != Idle {
+		b = binary.AppendUvarint(b, uint64(inst.units))
+	}
+	b = binary.AppendUvarint(b, uint64(len(inst.timers)))
+	for _, a := range inst.timers {
+		b = append(b, byte(a.timer.Kind), byte(a.timer.Peer), byte(a.timer.Peer>>8), byte(a.timer.Peer>>16))
 	}
 	return b
 }

@@ -38,6 +38,7 @@ type Runtime struct {
 	choose  Choose
 	effects []Effect // effects of the current input: shared, so that nodes stay small
 	between func(p *Process, done int)
+	left    int    // saves and sends of the current input after the current effect, if between is set
 	detects []bool // by instance: it is a failure detector; nil: the stack has none
 }
 
@@ -54,6 +55,10 @@ func NewRuntime(stack *Stack, host Host, choose Choose) *Runtime {
 // the process down, the remaining effects are dropped. Effects of failure detectors do not count. Nil turns
 // the calls off.
 func (rt *Runtime) TellBetween(f func(p *Process, done int)) { rt.between = f }
+
+// Left returns how many saves or sends of the current input come after the effect that is carried out now. It
+// is known while TellBetween is on.
+func (rt *Runtime) Left() int { return rt.left }
 
 // A Process is a Node through its lives: it boots, crashes, and comes up again with what it saved.
 type Process struct {
@@ -169,13 +174,18 @@ func (p *Process) doAndTell() {
 	}
 	for i := range p.rt.effects {
 		e := &p.rt.effects[i]
+		outlives := p.rt.outlives(e)
+		if outlives {
+			left--
+		}
+		p.rt.left = left
 		if p.do(e); !p.up {
 			return
 		}
-		if !p.rt.outlives(e) {
+		if !outlives {
 			continue
 		}
-		if done, left = done+1, left-1; left > 0 {
+		if done++; left > 0 {
 			if p.rt.between(p, done); !p.up {
 				return
 			}
@@ -241,9 +251,17 @@ func (p *Process) HearerCount() int {
 
 // Clone returns a copy of the process that shares no memory with it, except its runtime.
 func (p *Process) Clone() *Process {
-	fresh := &Process{rt: p.rt, up: p.up, saved: slices.Clone(p.saved)}
-	p.cloneInto(&fresh.Node)
+	fresh := &Process{}
+	p.CopyTo(fresh, p.rt)
 	return fresh
+}
+
+// CopyTo makes fresh a copy of the process that belongs to a runtime, perhaps of another host. The copies
+// share no memory, except messages, which nobody changes.
+func (p *Process) CopyTo(fresh *Process, rt *Runtime) {
+	*fresh = Process{rt: rt, up: p.up, saved: slices.Clone(p.saved)}
+	p.cloneInto(&fresh.Node)
+	fresh.choose = rt.choose
 }
 
 // AppendState appends the state of the process, with what it saved. Equal states give equal bytes.

@@ -4,6 +4,8 @@
 package lab
 
 import (
+	"slices"
+
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
@@ -78,6 +80,16 @@ func New(stack *algorithm.Stack, work workload.Work, record func(history.Event))
 	l.totals = make([]totals, total*instances)
 	l.tallies = make([]tally, total*instances*l.kinds)
 	return l
+}
+
+// Clone returns a copy of the lab that passes its events to record. Events of one do not change the other.
+func (l *Lab) Clone(record func(history.Event)) Lab {
+	c := *l
+	c.record = record
+	c.Resources, c.clients = slices.Clone(l.Resources), slices.Clone(l.clients)
+	c.stints = slices.Clone(l.stints)
+	c.totals, c.tallies = slices.Clone(l.totals), slices.Clone(l.tallies)
+	return c
 }
 
 // Resource returns the number of the resource of an instance that is a mutex.

@@ -22,12 +22,14 @@ type cluster struct {
 	Flying   []Flight                   // in the order sent, each copy after its original
 	rested   time.Duration              // the clock of rests: latest due time of a timer that ran out in a rest
 	due      map[dueTimer]time.Duration // when timers run out at the earliest, by the clock of rests
+	Cut      []nodes.Group              // the sides of the cut in force; nil: there is none
 }
 
 // A stagedNode is a node of the stage.
 type stagedNode struct {
 	Process  nodes.Process
 	started  bool
+	Paused   bool
 	Timers   []RunningTimer
 	Suspects nodes.Set
 	heard    uint8 // bit i: this node has heard from node i in this life; for i below mostSecluded
@@ -114,14 +116,22 @@ func (c *cluster) crowds(f Flight) bool {
 
 // Place returns the number of a flight among the messages of its link with the same kind, from 1. Among equal
 // flights it returns the first.
-func (c *cluster) Place(p *Flight) (count int) {
+func (c *cluster) Place(p *Flight) int {
 	codec := c.stack.Codec()
 	want := codec.Append(nil, int(p.Kind), p.Message)
-	for _, f := range c.Flying {
-		if f.From == p.From && f.To == p.To && f.Instance == p.Instance && c.kind(f) == codec.Name(int(p.Kind)) {
-			count++
-			if f.Kind == p.Kind && f.Window == p.Window &&
-				bytes.Equal(codec.Append(nil, int(f.Kind), f.Message), want) {
+	at := slices.IndexFunc(c.Flying, func(f Flight) bool {
+		return f.From == p.From && f.To == p.To && f.Instance == p.Instance && f.Kind == p.Kind &&
+			f.Window == p.Window && bytes.Equal(codec.Append(nil, int(f.Kind), f.Message), want)
+	})
+	return c.placeOf(&c.Flying[at])
+}
+
+// placeOf returns the number of a message on its way among those of its kind on its link, from 1.
+func (c *cluster) placeOf(of *Flight) (count int) {
+	for i := range c.Flying {
+		f := &c.Flying[i]
+		if f.From == of.From && f.To == of.To && f.Instance == of.Instance && c.kind(*f) == c.kind(*of) {
+			if count++; f == of {
 				break
 			}
 		}
@@ -148,10 +158,25 @@ func (c *cluster) anywhere(state nodes.ClientState) (ids []nodes.ID) {
 	return slices.Compact(ids)
 }
 
+// paused reports whether a node is paused.
+func (c *cluster) paused(id nodes.ID) bool { return c.Nodes[id].Paused }
+
+// parted reports whether two nodes are on different sides of the cut in force.
+func (c *cluster) parted(a, b nodes.ID) bool {
+	one, other := SideOf(c.Cut, a), SideOf(c.Cut, b)
+	return one >= 0 && other >= 0 && one != other
+}
+
+// SideOf returns the index of the side of a cut that a node is on; -1: it is on none.
+func SideOf(cut []nodes.Group, id nodes.ID) int {
+	return slices.IndexFunc(cut, func(side nodes.Group) bool { return slices.Contains(side, id) })
+}
+
 // electorate returns the beliefs of the clients.
 func (c *cluster) electorate() (e leading.Electorate) {
 	for id := range c.stack.N() {
-		e = append(e, leading.Voter{Up: c.Nodes[id].Process.Up(), Belief: &c.Nodes[id].Belief})
+		a := &c.Nodes[id]
+		e = append(e, leading.Voter{Up: a.Process.Up(), Stopped: a.Paused, Belief: &a.Belief})
 	}
 	return e
 }
@@ -166,8 +191,11 @@ func (c *cluster) silent() bool {
 	return len(c.Flying) == 0 && !c.timed()
 }
 
-// stuck reports whether only requests and faults can happen.
+// stuck reports whether only requests and faults can happen. A paused node may resume.
 func (c *cluster) stuck() bool {
+	if slices.ContainsFunc(c.Nodes, func(a stagedNode) bool { return a.Paused }) {
+		return false
+	}
 	if c.timed() || len(c.Flying) > 0 || len(c.anywhere(nodes.Inside)) > 0 {
 		return false
 	}
@@ -213,7 +241,7 @@ func (c *cluster) untold() (s Step, left bool) {
 	}
 	for by := range c.Nodes {
 		a := &c.Nodes[by]
-		if !a.Process.Up() || !a.Process.Listens() {
+		if !a.Process.Up() || a.Paused || !a.Process.Listens() {
 			continue
 		}
 		for of := range c.Nodes {
@@ -236,6 +264,9 @@ func (c *cluster) untold() (s Step, left bool) {
 func (c *cluster) nextTimer() (next nodes.ID, timer RunningTimer, found bool) {
 	var least time.Duration
 	for id := range c.Nodes {
+		if c.Nodes[id].Paused {
+			continue
+		}
 		for _, t := range c.Nodes[id].Timers {
 			due := c.due[dueTimer{nodes.ID(id), t.Instance, t.Gen}]
 			if t.Open() && (!found || due < least) {
@@ -249,6 +280,7 @@ func (c *cluster) nextTimer() (next nodes.ID, timer RunningTimer, found bool) {
 // check checks that the nodes and the kind of message in a step exist.
 func (c *cluster) check(s Step) error {
 	all := append([]nodes.ID{s.Node, s.From, s.To}, s.Who...) // nodes that the step does not use are 0
+	all = append(all, slices.Concat(s.Sides...)...)
 	if s.What != stepBelieves || s.Peer >= 0 {
 		all = append(all, s.Peer)
 	}

@@ -21,7 +21,7 @@ func (g *Stage) feed(id nodes.ID, in nodes.Input) {
 // have calls do with the process of a node, and adds the effects of the process to the story.
 func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a := &g.Nodes[id]
-	g.sent, g.crowded, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
+	g.sent, g.stopped, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
 	if panics := panicOf(func() { do(&a.Process) }); panics != "" {
 		g.found = &Violation{Check: CheckPanic, Says: panics}
 		g.Lab.Observe(id, history.Panicked)
@@ -32,8 +32,8 @@ func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 	if len(g.sent) > 0 {
 		g.Story[len(g.Story)-1] += " and sends " + strings.Join(g.sent, ", ")
 	}
-	for _, f := range g.crowded {
-		g.tell("the network drops %s, since an equal message is already on the link", g.describe(f))
+	for _, f := range g.stopped {
+		g.tell("the network drops %s, since %s", g.describe(f.Flight), f.why)
 	}
 	for i := range g.entered {
 		g.enter(&a.Process, &g.entered[i])
@@ -123,13 +123,19 @@ func (g *Stage) send(from, to nodes.ID, e *nodes.Effect) {
 		g.lose(f)
 		return
 	}
-	if g.crowds(f) {
-		g.lose(f)
-		g.Lab.Break(nodes.NoLoss)
-		g.crowded = append(g.crowded, f)
+	why := ""
+	switch {
+	case g.parted(from, to):
+		why = "a cut is between the two"
+	case g.crowds(f):
+		why = "an equal message is already on the link"
+	default:
+		g.Flying = append(g.Flying, f)
 		return
 	}
-	g.Flying = append(g.Flying, f)
+	g.lose(f)
+	g.Lab.Break(nodes.NoLoss)
+	g.stopped = append(g.stopped, stopped{f, why})
 }
 
 // enter lets a client in. A lack of free units violates exclusion; if fenced, only a wrong fence number does.

@@ -194,7 +194,9 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		return step, step.parseWho(words)
 	case stepBelieves:
 		return step, step.parseBelief(words)
-	case StepTick, StepRest:
+	case StepCut:
+		return step, step.parseCut(words)
+	case StepTick, StepHeal, StepRest:
 		if len(words) > 0 {
 			return step, fmt.Errorf("%s takes no arguments", stepWords[step.What])
 		}
@@ -323,6 +325,28 @@ func (s *Step) parsePeer(words []string) error {
 		return fmt.Errorf("%s takes two nodes, such as %[1]s 0>1", stepWords[s.What])
 	}
 	s.Node, s.Peer = nodes.ID(ids[0]), nodes.ID(ids[1])
+	return nil
+}
+
+// parseCut reads the sides of a cut.
+func (s *Step) parseCut(words []string) error {
+	sides := strings.Split(strings.Join(words, " "), "/")
+	if len(sides) < 2 {
+		return errors.New("cut takes two sides or more, such as cut 0-1/2")
+	}
+	named := nodes.Set{}
+	for _, side := range sides {
+		group, err := nodes.ParseGroup(side)
+		if err != nil {
+			return fmt.Errorf("cut: %w", err)
+		}
+		for _, id := range group {
+			if !named.Add(id) {
+				return fmt.Errorf("cut: node %d is on two sides", id)
+			}
+		}
+		s.Sides = append(s.Sides, group)
+	}
 	return nil
 }
 

@@ -41,6 +41,10 @@ import (
 //	crash 0
 //	restart 0            # it restarts with what it saved
 //	amnesia 0            # it restarts without
+//	pause 1              # node 1 stands still: nothing happens there until it resumes, or crashes
+//	resume 1
+//	cut 0-1/2            # messages sent between 0 or 1 and 2 are lost; nodes of no side reach all
+//	heal                 # the cut is over
 //	suspect 1>2          # node 1 suspects node 2
 //	trust 1>2            # it trusts node 2 again, which is up
 //	start 1              # needed only to say what it chooses when it starts
@@ -102,6 +106,10 @@ const (
 	StepSuspect
 	StepTrust
 	StepCampaign
+	StepPause
+	StepResume
+	StepCut
+	StepHeal
 	stepIn // this and all below cannot be skipped by try
 	stepNone
 	stepLeads
@@ -110,8 +118,8 @@ const (
 )
 
 var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout",
-	"crash", "restart", "amnesia", "tick", "suspect", "trust", "campaign", "in", "none", "leads", "believes",
-	"rest"}
+	"crash", "restart", "amnesia", "tick", "suspect", "trust", "campaign", "pause", "resume", "cut", "heal",
+	"in", "none", "leads", "believes", "rest"}
 
 // States reports whether a step is an assertion.
 func (k StepKind) States() bool {
@@ -137,6 +145,7 @@ type Step struct {
 	Units    int      // units of a request; 0 means 1
 	Timer    nodes.Timer
 	Named    *nodes.TimerName // the name of Timer, if the step gives it; nil: the step gives numbers
+	Sides    []nodes.Group    // for StepCut
 	Who      []nodes.ID       // for stepIn, the clients inside; for stepLeads, the leaders
 	Choosing []int
 	Crashing int // the node crashes after so many saves and messages of this step; 0: it does not
@@ -182,7 +191,9 @@ func (s Step) String() string {
 		add("%d%s %s", s.Node, instance, believed(s.Peer))
 	case StepSuspect, StepTrust:
 		add("%d>%d", s.Node, s.Peer)
-	case StepTick, StepRest:
+	case StepCut:
+		add("%s", sayCut(s.Sides))
+	case StepTick, StepHeal, StepRest:
 	default:
 		add("%d%s", s.Node, instance)
 		if s.Units > 1 {
@@ -196,6 +207,15 @@ func (s Step) String() string {
 		add("choosing %s", list(s.Choosing))
 	}
 	return strings.Join(words, " ")
+}
+
+// sayCut writes the sides of a cut, as in 0-1/2.
+func sayCut(sides []nodes.Group) string {
+	var words []string
+	for _, side := range sides {
+		words = append(words, side.String())
+	}
+	return strings.Join(words, "/")
 }
 
 // list writes numbers separated by blanks.

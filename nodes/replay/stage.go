@@ -71,11 +71,17 @@ type Stage struct {
 	together uint32 // number of ticks for which several nodes have led
 
 	// Of the current input.
-	sent    []string // sent messages, in words
-	crowded []Flight // messages lost because equal ones are on their way
+	sent    []string  // sent messages, in words
+	stopped []stopped // messages lost as they were sent
 	entered []nodes.Effect
 	elected []nodes.Effect
 	set     []RunningTimer
+}
+
+// stopped is a message that was lost as it was sent.
+type stopped struct {
+	Flight
+	why string // a clause of the story
 }
 
 // NewStage returns a stage for a schedule, before any step. looksFor reports whether a check is made.
@@ -110,7 +116,7 @@ func (g *Stage) Start() {
 			before := len(g.Flying)
 			g.boot(nodes.ID(id))
 			if len(g.Flying) == before && g.found == nil {
-				g.Story = g.Story[:len(g.Story)-1] // there is nothing to tell
+				g.untell() // there is nothing to tell
 			}
 		}
 	}
@@ -147,6 +153,12 @@ func (g *Stage) do(s Step) error {
 		return g.transmit(s)
 	case StepTick:
 		return g.tick()
+	case StepCut:
+		g.tell("messages between the sides %s are lost from here on", sayCut(s.Sides))
+		g.Cut = s.Sides
+		return nil
+	case StepHeal:
+		return g.heal()
 	case stepIn:
 		return g.in(s)
 	case stepNone:
@@ -170,7 +182,7 @@ func (g *Stage) transmit(s Step) error {
 		return fmt.Errorf("no message is on its way %s", link)
 	case at < 0:
 		return fmt.Errorf("no such %s is on its way %s; the next message is a %s", s.Kind, link, first)
-	case !g.schedule.Reordering && (first != s.Kind || s.Nth > 1):
+	case s.What == StepDeliver && !g.schedule.Reordering && (first != s.Kind || s.Nth > 1):
 		return fmt.Errorf("the next message %s is a %s, and messages of a link arrive in order", link, first)
 	}
 	switch f := g.Flying[at]; {
@@ -186,6 +198,8 @@ func (g *Stage) transmit(s Step) error {
 		g.Lab.Break(nodes.NoLoss)
 		g.look()
 		g.checkLeaders()
+	case g.paused(f.To):
+		return errPaused
 	case !f.Open():
 		return fmt.Errorf("it is not due yet: the earliest is %s later", ticks(f.Opens))
 	default:
@@ -228,6 +242,10 @@ func (g *Stage) act(s Step) error {
 	case s.What == StepCrash:
 		g.crash(s.Node)
 		return nil
+	case s.What == StepPause || s.What == StepResume:
+		return g.stand(s.Node, s.What == StepPause)
+	case a.Paused:
+		return errPaused
 	case s.What == StepTimeout:
 		return g.timeout(s)
 	case s.What == StepSuspect || s.What == StepTrust:
@@ -244,6 +262,42 @@ func (g *Stage) act(s Step) error {
 		return g.request(s)
 	}
 	return g.release(s)
+}
+
+// errPaused says that a step needs a node that is paused.
+var errPaused = errors.New("it is paused: resume it first")
+
+// stand pauses a node, or has it go on.
+func (g *Stage) stand(id nodes.ID, pauses bool) error {
+	a := &g.Nodes[id]
+	switch {
+	case pauses && a.Paused:
+		return errors.New("it is paused already")
+	case !pauses && !a.Paused:
+		return errors.New("it is not paused")
+	}
+	a.Paused = pauses
+	what := history.Event{Kind: history.Resumed, Count: uint32(id), Node: nodes.None}
+	if pauses {
+		what.Kind = history.Paused
+		g.Lab.Break(nodes.NoPause | nodes.Timing)
+		g.tell("%s is paused", g.name(id))
+	} else {
+		g.tell("%s goes on", g.name(id))
+	}
+	g.add(what)
+	g.checkLeaders()
+	return nil
+}
+
+// heal ends the cut in force.
+func (g *Stage) heal() error {
+	if g.Cut == nil {
+		return errors.New("no cut is in force")
+	}
+	g.tell("the cut is over")
+	g.Cut = nil
+	return nil
 }
 
 func (g *Stage) request(s Step) error {
@@ -317,7 +371,7 @@ func (g *Stage) crash(id nodes.ID) {
 	}
 	g.Lab.Crash(&a.Process)
 	a.Process.Crash()
-	a.Timers, a.Suspects, a.heard = nil, nodes.Set{}, 0
+	a.Timers, a.Suspects, a.heard, a.Paused = nil, nodes.Set{}, 0, false
 	a.Belief.Crash()
 	g.Flying = slices.DeleteFunc(g.Flying, func(f Flight) bool {
 		if f.To == id {
@@ -439,24 +493,32 @@ func (g *Stage) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	g.tell("%s", says)
 }
 
-// tick lets a tick pass. The error says what must happen first.
-func (g *Stage) tick() error {
+// mayPass says what must happen before a tick can pass; nil: nothing.
+func (g *Stage) mayPass() error {
 	if g.schedule.Timing == nil {
 		return errors.New("time does not count here: " +
 			"add a line such as timing 1ms uniform:1ms,2ms above the steps")
 	}
 	for i := range g.Flying {
-		if f := &g.Flying[i]; f.Due() {
+		if f := &g.Flying[i]; f.Due() && !g.paused(f.To) {
 			return fmt.Errorf("%s has to arrive first", g.describe(*f))
 		}
 	}
 	for id := range g.Nodes {
 		for _, a := range g.Nodes[id].Timers {
-			if a.Due() {
+			if a.Due() && !g.Nodes[id].Paused {
 				return fmt.Errorf("timer %s of %s has to run out first", g.sayTimer(nodes.ID(id), a),
 					g.name(nodes.ID(id)))
 			}
 		}
+	}
+	return nil
+}
+
+// tick lets a tick pass. The error says what must happen first.
+func (g *Stage) tick() error {
+	if err := g.mayPass(); err != nil {
+		return err
 	}
 	for i := range g.Flying {
 		g.Flying[i].Window = g.Flying[i].Later()
@@ -466,7 +528,7 @@ func (g *Stage) tick() error {
 	}
 	const passing = "time goes on to "
 	if last := len(g.Story) - 1; last >= 0 && strings.HasPrefix(g.Story[last], passing) {
-		g.Story = g.Story[:last]
+		g.untell()
 	}
 	g.clock += g.schedule.Timing.Tick
 	g.together++
@@ -539,12 +601,12 @@ func (g *Stage) rest() error {
 // advance makes the next move of a rest, and reports whether there was one.
 func (g *Stage) advance() bool {
 	g.now += stepTime
-	if at := slices.IndexFunc(g.Flying, func(f Flight) bool { return f.Open() }); at >= 0 {
+	if at := slices.IndexFunc(g.Flying, func(f Flight) bool { return f.Open() && !g.paused(f.To) }); at >= 0 {
 		g.deliver(at)
 		return true
 	}
 	for _, instance := range g.stack.Mutexes() {
-		for _, id := range g.clients(instance, nodes.Inside) {
+		for _, id := range slices.DeleteFunc(g.clients(instance, nodes.Inside), g.paused) {
 			return g.release(Step{Node: id, Instance: instance}) == nil
 		}
 	}

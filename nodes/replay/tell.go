@@ -48,6 +48,9 @@ func (r *record) tell(format string, args ...any) {
 	r.Story = append(r.Story, fmt.Sprintf(format, args...))
 }
 
+// untell takes the last line of the story back. Copies of the story keep it.
+func (r *record) untell() { r.Story = slices.Clip(r.Story[:len(r.Story)-1]) }
+
 // add records an event from the lab.
 func (r *record) add(e history.Event) {
 	e.At = r.now

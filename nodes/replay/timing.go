@@ -87,7 +87,7 @@ type Window struct{ Opens, Closes int64 }
 
 func (w Window) Open() bool    { return w.Opens == 0 }
 func (w Window) Due() bool     { return w.Closes == 0 }
-func (w Window) Later() Window { return Window{max(0, w.Opens-1), w.Closes - 1} }
+func (w Window) Later() Window { return Window{max(0, w.Opens-1), max(0, w.Closes-1)} }
 
 // window returns the window of an event that takes a time between from and to. As in all hosts, machines may
 // give the two times in either order, and a negative time counts as zero.

@@ -9,6 +9,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
+	"turnstile/nodes/replay"
 )
 
 // The world is the cluster to which faults are applied.
@@ -66,12 +67,14 @@ func (w *world) pause(id nodes.ID) {
 		w.missed = map[nodes.ID][]missed{}
 	}
 	w.missed[id] = nil
+	w.Schedule.Fault(replay.StepPause, id, false)
 	w.record(history.Event{Kind: history.Paused, Count: uint32(id), Node: nodes.None})
 }
 
 // Continue implements port.Cluster.
 func (w *world) Continue(m port.Member) error {
 	if _, stands := w.missed[m.ID()]; stands && m.Role == port.Node {
+		w.Schedule.Fault(replay.StepResume, m.ID(), false)
 		w.resume(m.ID())
 		w.record(history.Event{Kind: history.Resumed, Count: uint32(m.I), Node: nodes.None})
 	}
@@ -249,6 +252,7 @@ func (w *world) crash(p *nodes.Process) {
 			w.waiting--
 		}
 	}
+	w.Schedule.Fault(replay.StepCrash, p.ID(), p.Runtime().Left() > 0)
 	w.lab.Crash(p)
 	w.lives[p.ID()]++
 	p.Crash()
@@ -264,13 +268,12 @@ func (w *world) restart(p *nodes.Process, amnesia bool) {
 		return
 	}
 	w.lab.Restart(p, amnesia)
-	w.turn = p.ID()
 	w.lives[p.ID()]++
 	w.nodeUp(p.ID())
 	if w.links != nil {
 		w.links.Restart(p.ID(), p.Incarnation()+1)
 	}
-	p.Restart(amnesia)
+	w.bring(p, nodes.Input{Kind: nodes.Recover}, amnesia, func(p *nodes.Process) { p.Restart(amnesia) })
 	w.planAll(p.ID())
 	if w.Workload.CampaignEvery > 0 {
 		w.planCampaign(p.ID(), w.now)

@@ -13,7 +13,7 @@ import (
 // over makes the messages of a run travel over a network with faults.
 func over(o *Options, n chaos.Network, faults ...chaos.Fault) {
 	of := o.Stack.Instances()[0]
-	scene := &chaos.Scene{Spec: of.Algorithm, Config: of.Config, Measured: 24 * time.Hour}
+	scene := &chaos.Scene{Spec: of.Algorithm, Config: of.Config, Stack: o.Stack, Measured: 24 * time.Hour}
 	resolved, err := chaos.Resolve(faults, scene, o.Seed)
 	if err != nil {
 		panic(err) // the test itself is wrong

@@ -14,6 +14,7 @@ var _ nodes.Host = (*world)(nil)
 // Send implements nodes.Host.
 func (w *world) Send(p *nodes.Process, e *nodes.Effect) {
 	w.send(p.ID(), e.To, e)
+	w.Schedule.Did(e.Instance)
 	w.count(p.ID(), e, 1, 1)
 	w.tellFaults(port.OnSend, p.ID(), e.Kind)
 }
@@ -26,6 +27,7 @@ func (w *world) Broadcast(p *nodes.Process, e *nodes.Effect) {
 			w.send(from, to, e)
 		}
 	}
+	w.Schedule.Did(e.Instance)
 	hearers := p.HearerCount()
 	publishes := hearers
 	if w.Multicast {
@@ -50,6 +52,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	}
 	w.note(from, to, e.Instance, e.Kind, true, w.message)
 	if w.links == nil { // the usual case, which must be fast
+		w.Schedule.Send(from, to, e, w.message, 1)
 		w.travel(w.now+w.latency, from, to, e)
 		return
 	}
@@ -63,6 +66,7 @@ func (w *world) send(from, to nodes.ID, e *nodes.Effect) {
 	if w.FaultDriver != nil && w.FaultDriver.Next() <= w.now { // a fault may have hit its last packet
 		w.planFault()
 	}
+	w.Schedule.Send(from, to, e, w.message, len(arrivals))
 	switch {
 	case len(arrivals) == 0:
 		w.drop(to, e.Instance)
@@ -116,7 +120,7 @@ func (w *world) SetTimer(p *nodes.Process, e *nodes.Effect) {
 }
 
 // Save implements nodes.Host. The process keeps the message itself.
-func (w *world) Save(*nodes.Process, *nodes.Effect) {}
+func (w *world) Save(_ *nodes.Process, e *nodes.Effect) { w.Schedule.Did(e.Instance) }
 
 // Enter implements nodes.Host.
 func (w *world) Enter(p *nodes.Process, e *nodes.Effect) { w.enter(p, e) }
@@ -141,6 +145,7 @@ func (w *world) Elect(p *nodes.Process, e *nodes.Effect) {
 
 // Suspect implements nodes.Host.
 func (w *world) Suspect(p *nodes.Process, e *nodes.Effect, suspects bool) {
+	w.Schedule.Suspect(p, e.To, suspects)
 	w.suspect(p.ID(), e.To, e.Instance, suspects)
 }
 
@@ -224,6 +229,7 @@ func (w *world) receive(p *nodes.Process, e *event) {
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false, uint32(e.local))
 	if !w.parked && !(detects && w.silenced) {
 		kind := e.kind
+		w.arriving = uint32(e.local)
 		w.feed(p, &e.input)
 		w.tellFaults(port.OnReceive, p.ID(), kind)
 	}

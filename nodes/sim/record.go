@@ -121,6 +121,7 @@ func (w *world) close() {
 	if w.Messages != nil {
 		w.tell()
 	}
+	w.Schedule.Close(w.processes)
 	w.processes, w.arrivals, w.queue, w.links = nil, nil, queue{}, nil
 	logs := w.lab.Logs(func(yield func(history.MessageRecord) bool) { // the oldest message first
 		for i := range w.trace {

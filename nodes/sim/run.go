@@ -16,6 +16,7 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
@@ -43,6 +44,8 @@ type Options struct {
 	// Messages takes each message, as Trace records it, in the order of time; the logs then have none. It may be
 	// nil.
 	Messages func(history.MessageRecord)
+	// Schedule writes the run as a schedule; nil: nobody does. Replay.Recorder says what a schedule cannot tell.
+	Schedule *replay.Recorder
 	Counts   bool // record message counts when a fault or measuring begins or ends
 
 	// Patience is how many messages and timers in all may be handled without an entry while a client waits,
@@ -118,8 +121,7 @@ func (w *world) begin() {
 	w.planWindow()
 	w.beginFaults(int64(w.Warmup))
 	for id := range w.processes {
-		w.turn = nodes.ID(id)
-		w.processes[id].Boot()
+		w.bring(&w.processes[id], nodes.Input{Kind: nodes.Start}, false, (*nodes.Process).Boot)
 	}
 	for id := range nodes.ID(w.n) {
 		w.planAll(id)
@@ -334,7 +336,21 @@ func (w *world) carryOut(e *event) {
 // feed hands a process an input.
 func (w *world) feed(p *nodes.Process, in *nodes.Input) {
 	w.turn = p.ID()
+	if w.Schedule == nil { // the usual case
+		p.Handle(in)
+		return
+	}
+	w.Schedule.Begin(p, in, w.arriving, false)
 	p.Handle(in)
+	w.Schedule.End()
+}
+
+// bring has a process start or restart, by a call of do, which hands it the input in.
+func (w *world) bring(p *nodes.Process, in nodes.Input, forgets bool, do func(*nodes.Process)) {
+	w.turn = p.ID()
+	w.Schedule.Begin(p, &in, 0, forgets)
+	do(p)
+	w.Schedule.End()
 }
 
 // A Panic ends a run in which a machine panics or breaks its contract.
@@ -356,6 +372,7 @@ func (p *Panic) Error() string {
 // catch ends the run if a machine panics. It must be deferred.
 func (w *world) catch() {
 	if text := recover(); text != nil {
+		w.Schedule.End()
 		w.cut = &Panic{Node: w.turn, At: time.Duration(w.now), Text: fmt.Sprint(text), Where: machineLine()}
 	}
 }

@@ -57,6 +57,7 @@ type world struct {
 	traced     uint64                  // messages ever put into the trace
 	keeps      uint64                  // capacity of the trace
 	numbers    bool                    // all messages are recorded, with their numbers
+	arriving   uint32                  // number of the message that the current input is, if numbers is set
 	message    uint32                  // number of the latest message sent, if numbers is set
 	frozen     bool                    // exclusion was violated: the trace keeps the messages before it
 	steps      uint64                  // messages and timers handled, except by failure detectors
@@ -100,7 +101,7 @@ func newWorld(o Options) *world {
 	stack := o.Stack
 	total := stack.Total()
 	w := &world{Options: o, dice: chance.Dice(o.Seed), n: stack.N(), queue: newQueue(), resumedAt: -1,
-		keeps: traceLen, numbers: o.Trace || o.Messages != nil}
+		keeps: traceLen, numbers: o.Trace || o.Messages != nil || o.Schedule != nil}
 	if o.Trace {
 		w.keeps = mostTrace
 	}
@@ -131,6 +132,9 @@ func newWorld(o Options) *world {
 	}
 	w.detectors = newDetectors(stack)
 	rt := nodes.NewRuntime(stack.Stack, w, w.choose)
+	if o.Schedule != nil {
+		rt.TellBetween(w.between)
+	}
 	w.processes = make([]nodes.Process, total)
 	if !o.Workload.Receive.IsZero() {
 		w.inboxes = make([]workload.Inbox[event], total)
@@ -148,7 +152,10 @@ func newWorld(o Options) *world {
 func (w *world) choose(id nodes.ID, instance int32, n int) int {
 	count := &w.choices[int(id)*w.perNode+int(instance)]
 	*count++
-	return w.dice.Of(chance.ForChoice, int(instance)).Below(chance.At(chance.ForChoice, id, uint64(*count)), n)
+	dice := w.dice.Of(chance.ForChoice, int(instance))
+	answer := dice.Below(chance.At(chance.ForChoice, id, uint64(*count)), n)
+	w.Schedule.Choose(instance, answer)
+	return answer
 }
 
 // arrival returns the arrival of the client of a resource at a node.
