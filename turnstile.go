@@ -33,6 +33,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/workload"
 	"turnstile/option"
 	"turnstile/results"
@@ -81,18 +82,7 @@ type Simulated struct {
 // Simulate makes a run on virtual time and judges it. It returns an error if the run is not possible, or if a
 // handler panics or does not return. A broken promise is not an error, but a violated [Verdict].
 func Simulate(ctx context.Context, r Run) (*Simulated, error) {
-	if r.Algorithm == nil {
-		return nil, errors.New("a run without an algorithm: set Algorithm")
-	}
-	table, err := tableOf(append(slices.Clip(r.Beside), r.Algorithm)...)
-	if err != nil {
-		return nil, err
-	}
-	o, err := r.options()
-	if err != nil {
-		return nil, err
-	}
-	job, err := bench.Resolve(table, *o, r.Algorithm, true)
+	job, err := r.job()
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +101,33 @@ func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 		}
 	}
 	return s, nil
+}
+
+// Schedule makes a run on virtual time, and returns its steps: a schedule that ends in the same states of all
+// nodes. It returns an error if a schedule cannot tell what happened: if several algorithms run beside each
+// other, for instance.
+func Schedule(ctx context.Context, r Run) (*replay.Schedule, error) {
+	job, err := r.job()
+	if err != nil {
+		return nil, err
+	}
+	return job.Schedule(ctx, job.Seed)
+}
+
+// job returns the job of the run.
+func (r *Run) job() (*bench.Job, error) {
+	if r.Algorithm == nil {
+		return nil, errors.New("a run without an algorithm: set Algorithm")
+	}
+	table, err := tableOf(append(slices.Clip(r.Beside), r.Algorithm)...)
+	if err != nil {
+		return nil, err
+	}
+	o, err := r.options()
+	if err != nil {
+		return nil, err
+	}
+	return bench.Resolve(table, *o, r.Algorithm, true)
 }
 
 // tableOf returns the algorithms of Turnstile together with the given algorithms, which may be among them.

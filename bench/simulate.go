@@ -14,6 +14,7 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/sim"
 )
 
@@ -78,6 +79,23 @@ func (j *Job) SimulateAgain(ctx context.Context, seed uint64, messages func(hist
 		return fmt.Errorf("simulating: %w", err)
 	}
 	return nil
+}
+
+// Schedule simulates a trial again, given its seed, and returns its steps: see replay.Recorder.
+func (j *Job) Schedule(ctx context.Context, seed uint64) (*replay.Schedule, error) {
+	recorder, err := replay.NewRecorder(j.Stack)
+	if err != nil {
+		return nil, err
+	}
+	asked, _, err := j.Simulation(0, seed)
+	if err != nil {
+		return nil, err
+	}
+	asked.Interrupt, asked.Schedule, asked.Messages = ctx.Done(), recorder, func(history.MessageRecord) {}
+	if _, err := simulateWatched(ctx, *asked, stuckAfter); err != nil {
+		return nil, fmt.Errorf("simulating: %w", err)
+	}
+	return recorder.Schedule()
 }
 
 // Limits on how long a simulation may spend on one message, which takes a microsecond unless the algorithm is

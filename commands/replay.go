@@ -42,7 +42,7 @@ func (c *simulateCall) replay(a *app) error {
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
-	outcome, says := judgeReplay(played)
+	outcome, says := check.JudgeReplay(played.History, played.Stack)
 	a.status = outcome.ExitCode()
 	status := ""
 	if outcome != check.Valid {
@@ -83,13 +83,4 @@ func tellReplay(w io.Writer, s *replay.Schedule, played *replay.Played, outcome 
 	if outcome != check.Valid {
 		fmt.Fprintf(w, "\n%s", played.Status)
 	}
-}
-
-// judgeReplay judges the history as that of a run. A run that only ended early broke no promise.
-func judgeReplay(played *replay.Played) (outcome check.Outcome, says string) {
-	v := check.Judge(played.History, check.SettingOfReplay(played.Stack))
-	if failed, _ := v.Failed(); failed == "" && v.Outcome != check.Valid {
-		return v.Outcome, "the schedule ends, and no promise was broken by then"
-	}
-	return v.Outcome, v.Reason
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
-	"reflect"
 	"slices"
-	"strings"
 )
 
 // ClientState is the state of a client, which goes from idle to waiting to inside, and back to idle.
@@ -396,73 +394,5 @@ func (n *Node) Brief(instance int32) *NodeStatus {
 	if t, ok := inst.machine.(TokenHolder); ok {
 		s.Token = t.HasToken()
 	}
-	return s
-}
-
-// stateOf prints the fields of a machine for people, as in
-// clock=3 voter{locked: 1 queue: [{clock: 2 id: 0}]}. It reads any plain value by reflection.
-func stateOf(machine any) string {
-	var b strings.Builder
-	v := reflect.ValueOf(machine)
-	for v.Kind() == reflect.Pointer && !v.IsNil() {
-		v = v.Elem()
-	}
-	if v.Kind() != reflect.Struct {
-		describe(&b, v)
-		return b.String()
-	}
-	describeFields(&b, v, "=")
-	return b.String()
-}
-
-// describeFields prints the fields of a struct, with a separator before values that are Sets or no structs.
-func describeFields(b *strings.Builder, v reflect.Value, is string) {
-	for i := range v.NumField() {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		field := v.Field(i)
-		b.WriteString(v.Type().Field(i).Name)
-		if field.Kind() != reflect.Struct || field.Type() == setType {
-			b.WriteString(is)
-		}
-		describe(b, field)
-	}
-}
-
-var setType = reflect.TypeFor[Set]()
-
-func describe(b *strings.Builder, v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Struct:
-		if v.Type() == setType {
-			b.WriteString(setAt(v).String())
-			return
-		}
-		b.WriteByte('{')
-		describeFields(b, v, ": ")
-		b.WriteByte('}')
-	case reflect.Slice, reflect.Array:
-		b.WriteByte('[')
-		for i := range v.Len() {
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			describe(b, v.Index(i))
-		}
-		b.WriteByte(']')
-	default:
-		fmt.Fprint(b, v)
-	}
-}
-
-// setAt reads a Set that may be in an unexported field, which reflection reads but does not return.
-func setAt(v reflect.Value) Set {
-	var s Set
-	words := v.FieldByName("words")
-	for i := range words.Len() {
-		s.words = append(s.words, words.Index(i).Uint())
-	}
-	s.size = int32(v.FieldByName("size").Int())
 	return s
 }

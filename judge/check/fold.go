@@ -364,6 +364,16 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	f.books = accounting(&f.records)
 }
 
+// JudgeReplay judges the history of a schedule as that of a run. A schedule that only ends early breaks no
+// promise.
+func JudgeReplay(h *history.History, stack *algorithm.Stack) (outcome Outcome, says string) {
+	v := Judge(h, SettingOfReplay(stack))
+	if failed, _ := v.Failed(); failed == "" && v.Outcome != Valid {
+		return v.Outcome, "the schedule ends, and no promise was broken by then"
+	}
+	return v.Outcome, v.Reason
+}
+
 // SettingOfReplay returns the setting of a schedule that was played on nodes with the instances of stack.
 // Messages that are on their way at its end are not counted. Its steps take no time, so checks judge no time:
 // the schedule itself observes that two lead for too long, or that the nodes never agree. After an assumption

@@ -12,6 +12,9 @@ import (
 	"turnstile/nodes/workload"
 )
 
+// Fence returns the fence number of the latest entry of the client.
+func (c *client) Fence() uint64 { return c.fence }
+
 // A Lab holds the clients, resources and counters of a cluster, whose nodes are made of one stack.
 type Lab struct {
 	Resources []resource // the resource of each instance that is a mutex, in their order

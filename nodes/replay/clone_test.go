@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,7 +13,8 @@ import (
 // staged plays steps of naive-broadcast, and returns the stage.
 func staged(t *testing.T, n int, steps string) *Stage {
 	t.Helper()
-	s, err := Parse(strings.NewReader(strings.Replace(naive, "n 2", "n "+string(rune('0'+n)), 1)+steps), mutex.Find)
+	text := fmt.Sprintf("turnstile schedule 1\nalgorithm naive-broadcast\nn %d\n\n%s", n, steps)
+	s, err := Parse(strings.NewReader(text), mutex.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +94,8 @@ func TestPauseAndCut(t *testing.T) {
 	if got := strings.Join(flying, ", "); got != want {
 		t.Errorf("on their way are %s, want %s", got, want)
 	}
-	if said := "the network drops a request from node 0 to node 1, since a cut is between the two"; !strings.Contains(
-		strings.Join(g.Story, "\n"), said) {
+	said := "the network drops a request from node 0 to node 1, since a cut is between the two"
+	if !strings.Contains(strings.Join(g.Story, "\n"), said) {
 		t.Errorf("the story does not say that a cut drops messages: %s", g.Story)
 	}
 }

@@ -22,7 +22,7 @@ type cluster struct {
 	Flying   []Flight                   // in the order sent, each copy after its original
 	rested   time.Duration              // the clock of rests: latest due time of a timer that ran out in a rest
 	due      map[dueTimer]time.Duration // when timers run out at the earliest, by the clock of rests
-	Cut      []nodes.Group              // the sides of the cut in force; nil: there is none
+	Cut      []nodes.Group              // the sides of the cut in force; nil: no cut is
 }
 
 // A stagedNode is a node of the stage.
@@ -71,8 +71,8 @@ func (c *cluster) describe(f Flight) string {
 	return fmt.Sprintf("%s %s from %s to %s", article, c.kind(f), c.name(f.From), c.name(f.To))
 }
 
-// sayTimer returns the name of a timer of a node.
-func (c *cluster) sayTimer(id nodes.ID, t RunningTimer) string {
+// SayTimer returns the name of a timer of a node.
+func (c *cluster) SayTimer(id nodes.ID, t RunningTimer) string {
 	in := &c.stack.Instances()[t.Instance]
 	return in.SayTimer(in.Config, id, t.Timer)
 }

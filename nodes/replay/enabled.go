@@ -1,9 +1,13 @@
 package replay
 
-import "turnstile/nodes"
+import (
+	"time"
 
-// Enabled returns the steps that can be taken next: first those that make progress, then requests and
-// campaigns, then faults. It leaves out cuts, copies, and crashes in the middle of a step, which can be taken
+	"turnstile/nodes"
+)
+
+// Enabled returns the steps that can be taken next: first messages, then what nodes can do,
+// then faults. It leaves out cuts, copies, and crashes in the middle of a step, which can be taken
 // at many places.
 func (g *Stage) Enabled() (all []Step) {
 	for i := range g.Flying {
@@ -118,7 +122,7 @@ func (g *Stage) faultsOf(id nodes.ID) []Step {
 	return all
 }
 
-// Found returns the violation that ends the play; nil: there is none.
+// Found returns the violation that ends the play, or nil.
 func (g *Stage) Found() *Violation { return g.found }
 
 // Stuck reports whether only requests and faults can happen.
@@ -126,3 +130,27 @@ func (g *Stage) Stuck() bool { return g.stuck() }
 
 // Time returns the time of the latest step in the history, which has a millisecond for each step.
 func (g *Stage) Time() int64 { return g.now }
+
+// Sent returns how many messages have been sent.
+func (g *Stage) Sent() uint32 { return g.sends }
+
+// Find returns the message that a step is about, or nil.
+func (g *Stage) Find(s Step) *Flight {
+	if at, _ := g.find(s); at >= 0 {
+		return &g.Flying[at]
+	}
+	return nil
+}
+
+// Due returns the generation of the timer of a step, and the least time that it was set for.
+func (g *Stage) Due(s Step) (gen uint32, least time.Duration) {
+	for _, t := range g.Nodes[s.Node].Timers {
+		if t.Timer == s.Timer && t.Instance == s.Instance {
+			return t.Gen, g.due[dueTimer{s.Node, t.Instance, t.Gen}] - g.rested
+		}
+	}
+	return 0, 0
+}
+
+// Disagree reports whether nodes that are up do not agree on a leader.
+func (g *Stage) Disagree() bool { return g.electorate().Disagree() }

@@ -14,6 +14,7 @@ var _ nodes.Host = (*Stage)(nil)
 
 // feed hands a node an input, and adds its effects to the story.
 func (g *Stage) feed(id nodes.ID, in nodes.Input) {
+	g.Handled = append(g.Handled, Handled{Node: id, Input: in})
 	g.have(id, func(p *nodes.Process) { p.Handle(&in) })
 	g.seclude(id, &in)
 }

@@ -19,7 +19,7 @@ type Recorder struct {
 	alone    *algorithm.Stack // of the schedule: without failure detectors
 	flying   []recorded       // messages on their way, in the order of Stage.Flying
 	down     nodes.Set
-	step     *Step    // the step that the current input is; nil: it is none
+	step     *Step    // the step of the current input; nil: it has no step
 	after    []Step   // losses and copies of messages that the current step has sent
 	answers  []int    // of Choose, by the machines of the current input, if they belong to no step yet
 	done     int      // how many saves and messages of the current step are done

@@ -70,12 +70,21 @@ type Stage struct {
 	rules    Rules  // rules of the election, if the stack has an elector
 	together uint32 // number of ticks for which several nodes have led
 
+	Handled []Handled // the inputs of the current step, or of the latest
+
 	// Of the current input.
 	sent    []string  // sent messages, in words
 	stopped []stopped // messages lost as they were sent
 	entered []nodes.Effect
 	elected []nodes.Effect
 	set     []RunningTimer
+}
+
+// A Handled is an input that a node has handled. Number is that of the message, if it is one.
+type Handled struct {
+	Node   nodes.ID
+	Number uint32
+	Input  nodes.Input
 }
 
 // stopped is a message that was lost as it was sent.
@@ -124,12 +133,14 @@ func (g *Stage) Start() {
 
 func (g *Stage) boot(id nodes.ID) {
 	g.Nodes[id].started = true
+	g.Handled = append(g.Handled, Handled{Node: id, Input: nodes.Input{Kind: nodes.Start}})
 	g.have(id, func(p *nodes.Process) { p.Boot() })
 }
 
 // Play performs a step. The error says why it does not apply.
 func (g *Stage) Play(s Step) error {
 	g.now += stepTime
+	g.Handled = nil
 	g.answers, g.refused, g.after = s.Choosing, false, s.Crashing
 	if err := g.check(s); err != nil {
 		return err
@@ -216,6 +227,7 @@ func (g *Stage) deliver(at int) {
 	g.Lab.Deliver(f.To, f.Instance, f.Kind)
 	g.tell("%s gets %s from %s", g.name(f.To), g.kind(f), g.name(f.From))
 	g.feed(f.To, nodes.Input{Kind: nodes.Receive, Instance: f.Instance, From: f.From, Message: f.Message})
+	g.Handled[len(g.Handled)-1].Number = f.Number
 }
 
 // act performs a step about a node.
@@ -391,6 +403,7 @@ func (g *Stage) restart(id nodes.ID, amnesia bool) {
 	} else {
 		g.tell("%s comes up again", g.name(id))
 	}
+	g.Handled = append(g.Handled, Handled{Node: id, Input: nodes.Input{Kind: nodes.Recover}})
 	g.have(id, func(p *nodes.Process) { p.Restart(amnesia) })
 }
 
@@ -507,7 +520,7 @@ func (g *Stage) mayPass() error {
 	for id := range g.Nodes {
 		for _, a := range g.Nodes[id].Timers {
 			if a.Due() && !g.Nodes[id].Paused {
-				return fmt.Errorf("timer %s of %s has to run out first", g.sayTimer(nodes.ID(id), a),
+				return fmt.Errorf("timer %s of %s has to run out first", g.SayTimer(nodes.ID(id), a),
 					g.name(nodes.ID(id)))
 			}
 		}
@@ -553,7 +566,7 @@ func (g *Stage) timeout(s Step) error {
 }
 
 func (g *Stage) runOut(id nodes.ID, t RunningTimer) {
-	g.tell("%s: timer %s runs out", g.name(id), g.sayTimer(id, t))
+	g.tell("%s: timer %s runs out", g.name(id), g.SayTimer(id, t))
 	g.feed(id, nodes.Input{Kind: nodes.Timeout, Instance: t.Instance, Timer: t.Timer, Gen: t.Gen})
 }
 
@@ -621,16 +634,20 @@ func (g *Stage) advance() bool {
 	return g.schedule.Timing != nil && !g.stuck() && g.tick() == nil
 }
 
-// End ends the play, and returns its result.
-func (g *Stage) End() *Played {
-	r := &Played{Stack: g.stack, Story: g.Story, Violation: g.found}
+// Status returns the status of the nodes, and who waits for whom.
+func (g *Stage) Status() stall.Report {
 	status := make([]*nodes.NodeStatus, len(g.Nodes))
 	for id := range g.Nodes {
 		if p := &g.Nodes[id].Process; p.Up() {
 			status[id] = p.Status(0)
 		}
 	}
-	r.Status = stall.Of(status, g.stack.N())
+	return stall.Of(status, g.stack.N())
+}
+
+// End ends the play, and returns its result.
+func (g *Stage) End() *Played {
+	r := &Played{Stack: g.stack, Story: g.Story, Violation: g.found, Status: g.Status()}
 	waiting := g.anywhere(nodes.Waiting)
 	g.now += stepTime
 	g.Lab.Mark(history.Stopped, 0)

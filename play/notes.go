@@ -1,0 +1,92 @@
+package play
+
+import (
+	"fmt"
+	"strings"
+
+	"turnstile/nodes/replay"
+)
+
+// A note is a comment in a schedule that is meant for the page. A line "# say: ..." is shown when the play
+// stands there. A line "# ask: question | answer | answer" is a question, which hides the verdict and the
+// next steps until it is answered; the answer that is right ends with an exclamation mark.
+type note struct {
+	At      int      `json:"at"` // how many steps come before it
+	Text    string   `json:"text"`
+	Answers []string `json:"answers"` // none: nothing is asked
+	Right   int      `json:"right"`   // the index of the right answer; -1: all are
+}
+
+// Words that begin a note.
+const (
+	wordSay = "# say:"
+	wordAsk = "# ask:"
+)
+
+// readNotes reads the notes in the text of a schedule.
+func readNotes(text string, schedule *replay.Schedule) (all []note, err error) {
+	at := 0
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		for at < len(schedule.Steps) && schedule.Steps[at].Line <= i {
+			at++
+		}
+		said, says := strings.CutPrefix(line, wordSay)
+		asked, asks := strings.CutPrefix(line, wordAsk)
+		switch {
+		case says:
+			all = append(all, note{At: at, Text: strings.TrimSpace(said), Answers: []string{}, Right: -1})
+		case asks:
+			n, err := readQuestion(asked)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+			n.At = at
+			all = append(all, n)
+		}
+	}
+	return all, nil
+}
+
+// readQuestion reads a question and its answers.
+func readQuestion(text string) (note, error) {
+	parts := strings.Split(text, "|")
+	n := note{Text: strings.TrimSpace(parts[0]), Answers: []string{}, Right: -1}
+	for i, part := range parts[1:] {
+		answer, right := strings.CutSuffix(strings.TrimSpace(part), "!")
+		if right {
+			n.Right = i
+		}
+		n.Answers = append(n.Answers, strings.TrimSpace(answer))
+	}
+	if len(n.Answers) < 2 {
+		return n, fmt.Errorf("a question has two answers or more: write %s question | answer | right answer !",
+			wordAsk)
+	}
+	return n, nil
+}
+
+// String writes the note as a line of a schedule.
+func (n note) String() string {
+	if len(n.Answers) == 0 {
+		return wordSay + " " + n.Text
+	}
+	words := []string{wordAsk + " " + n.Text}
+	for i, answer := range n.Answers {
+		if i == n.Right {
+			answer += " !"
+		}
+		words = append(words, answer)
+	}
+	return strings.Join(words, " | ")
+}
+
+// question returns the note at which the session stands; nil: there is none.
+func (s *Session) question() *note {
+	for i := range s.notes {
+		if s.notes[i].At == s.at {
+			return &s.notes[i]
+		}
+	}
+	return nil
+}
