@@ -99,6 +99,12 @@ build: ## build bin/orchestrator and bin/node
 			"(ulimit -v 1048576)" >&2; exit 1; }
 	@$(BUILD)
 
+# The program for browsers is no part of make build. play/assemble puts it into one file with all that the page needs.
+.PHONY: play
+play: ## make bin/play.html, a page in which one plays every algorithm by hand: make play && bin/orchestrator play
+	@GOOS=js GOARCH=wasm go build -buildvcs=false -ldflags '-s -w' -o bin/play.wasm ./cmd/play
+	@go run ./play/assemble -wasm bin/play.wasm -out bin/play.html
+
 # The libraries of services are in a module of their own: the programs above need none of them.
 .PHONY: services
 services: build ## build bin/services: locks and elections that people use, for bench and elect --service
@@ -121,8 +127,8 @@ services-test: tools ## test services, as far as their servers are installed: ma
 # demand that their licenses go with them.
 GORELEASER = go run github.com/goreleaser/goreleaser/v2@v2.15.1
 .PHONY: release
-release: ## write dist/release/: archives for linux and darwin, amd64 and arm64, and SHA256SUMS; run one of them
-	@rm -rf dist/manual && mkdir -p dist/manual
+release: play ## write dist/release/: archives for linux and darwin, amd64 and arm64, play.html, SHA256SUMS; try one
+	@rm -rf dist/manual && mkdir -p dist/manual && cp bin/play.html dist/play.html
 	@SOURCE_DATE_EPOCH=$$($(GIT) log -1 --format=%ct) go run ./cmd/manual dist/manual
 	@{ $(call licensed,$(PROGRAMS)) && cd services && $(call licensed,.); } | sort -u | while read -r name folder; do \
 		texts=$$(find "$$folder" -maxdepth 1 -type f | grep -iE '/(licen[cs]e|copying|notice|patents)(\.txt|\.md)?$$') || { \
@@ -130,9 +136,10 @@ release: ## write dist/release/: archives for linux and darwin, amd64 and arm64,
 		printf '\n%s\n\n' "$$name" && cat $$texts; done >dist/manual/THIRD-PARTY-LICENSES
 	@printf '\nThe standard library of Go has the license of golang.org/x/sys.\n' >>dist/manual/THIRD-PARTY-LICENSES
 	@STAMP="$(stamp)" VERSION=$(version) $(GORELEASER) release --snapshot --clean --skip=publish
+	@cp dist/play.html dist/release/
 	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && cd dist/release && sha256sum -c SHA256SUMS && \
 		tar xzf turnstile-*-$$(go env GOOS)-$$(go env GOARCH).tar.gz -C "$$scratch" --strip-components 1 && cd "$$scratch" && \
-		test -s THIRD-PARTY-LICENSES -a -s man/man1/orchestrator-bench.1 -a -s docs/first-hour.md && ./orchestrator --version && \
+		test -s play.html -a -s THIRD-PARTY-LICENSES -a -s man/man1/orchestrator-bench.1 -a -s docs/first-hour.md && ./orchestrator --version && \
 		./services list >/dev/null && ./orchestrator bench --algo ricart -n 8
 licensed = go list -deps -f '{{with .Module}}{{if not (or .Main (eq .Path "turnstile"))}}{{.Path}}@{{.Version}} {{\
 	.Dir}}{{end}}{{end}}' $(1)
@@ -289,6 +296,7 @@ check: ## look for what tests do not find: format, vet, staticcheck, go.mod, a c
 	cd examples/algorithm && go mod tidy -diff && go vet ./...
 	GOOS=js GOARCH=wasm go build $$(go list ./nodes/... ./algorithms/... ./judge/... ./chaos/... ./draw/... | \
 		grep -v '/nodes/host$$')
+	GOOS=js GOARCH=wasm go vet ./play ./cmd/play
 
 # A target that ends with nothing but "context deadline exceeded" found nothing: before Go 1.27 the end of
 # FUZZTIME may be reported as a failure (go.dev/issue/75804). What fuzzing finds is printed as a failing input.

@@ -177,7 +177,7 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	}
 	c.Memory, c.Checks = uint64(c.memory), c.checks
 	if !s.given("reordering") {
-		c.Reordering = !c.restsOnFIFO()
+		c.Reordering = !c.RestsOnFIFO()
 	}
 	switch {
 	case s.given("timing"):
@@ -200,15 +200,6 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	}
 	c.Config = c.Spec.Explicit(c.Config)
 	return c.hinted(c.Validate())
-}
-
-// restsOnFIFO reports whether the properties that are checked rest on FIFO links.
-func (c *exploreCall) restsOnFIFO() bool {
-	rests := c.Spec.SafeIn(c.Config) | c.Spec.LiveIn(c.Config)
-	if slices.Contains(c.Checks, replay.CheckFairness) {
-		rests |= c.Spec.Exclusion().Fair
-	}
-	return rests&nodes.FIFO != 0
 }
 
 func (c *exploreCall) run(ctx context.Context, a *app) error {
@@ -364,14 +355,11 @@ func (c *exploreCall) endless() bool {
 // boundTimeouts is the advice for an endless exploration.
 const boundTimeouts = "timers may run out any number of times: --timeouts bounds that, as in --timeouts 2"
 
-// progressCheck is the name for the checks of deadlock and starvation together.
-const progressCheck = "progress"
-
 // checkNames are the checks of an exploration, as a flag.
 type checkNames []string
 
 // known lists the values that the flag takes.
-func (*checkNames) known() []string { return append(replay.Checks(), progressCheck) }
+func (*checkNames) known() []string { return append(replay.Checks(), explore.CheckProgress) }
 
 // String lists the checks.
 func (c *checkNames) String() string { return strings.Join(*c, ",") }
@@ -380,18 +368,14 @@ func (c *checkNames) String() string { return strings.Join(*c, ",") }
 func (c *checkNames) Set(text string) error {
 	var all []string
 	for name := range strings.SplitSeq(text, ",") {
-		switch name = strings.TrimSpace(name); {
-		case name == progressCheck:
-			all = append(all, replay.CheckDeadlock, replay.CheckStarvation)
-		case slices.Contains(c.known(), name):
-			all = append(all, name)
-		default:
+		if name = strings.TrimSpace(name); !slices.Contains(c.known(), name) {
 			near := suggest.Nearest(name, c.known())
 			if near != "" {
 				near = fmt.Sprintf("did you mean %q? ", near)
 			}
 			return fmt.Errorf("there is no check %q: %sthe checks are %s", name, near, strings.Join(c.known(), ", "))
 		}
+		all = append(all, explore.Named(name)...)
 	}
 	*c = all
 	return nil

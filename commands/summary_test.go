@@ -15,6 +15,7 @@ import (
 	"turnstile/bench/runs"
 	"turnstile/bench/site"
 	"turnstile/internal/terminal"
+	"turnstile/nodes/explore"
 	"turnstile/option"
 	"turnstile/report/text"
 	"turnstile/results"
@@ -137,7 +138,7 @@ func TestKnownBrokenIsSaid(t *testing.T) {
 		if algo.Flaw == nil {
 			continue
 		}
-		command := algo.ShowFlaw()
+		command := explore.FlawCommand(algo)
 		if !algo.Flaw.Alone {
 			text := said(t, 0, "simulate", "--algo", algo.Name, "-n", "3", "--load", "sequential", "--entries", "20")
 			says := "  " + algo.Name + " is known to be broken (" + algo.Flaw.Check + "), which this run did not " +
@@ -158,7 +159,7 @@ func TestKnownBrokenSchemesAreShown(t *testing.T) {
 		if algo.Flaw == nil {
 			continue
 		}
-		command := append(algo.ShowFlaw(), "--no-progress")
+		command := append(explore.FlawCommand(algo), "--no-progress")
 		text := said(t, 1, command...)
 		if !strings.Contains(text, "BROKEN  agreement:") && !strings.Contains(text, "BROKEN  leaders:") &&
 			!strings.Contains(text, "BROKEN  terms:") {

@@ -2,149 +2,199 @@ package play
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 )
 
-// Sessions of one page: two, side by side.
-var sessions [2]played
-
-// played is a session or a film.
-type played interface {
+// A stand is what stands in one place of the page: a [Session], or a film.
+type stand interface {
 	State() *State
 	Back(to int) error
 }
 
-// A request has the arguments of a call. Each call reads some of them.
-type request struct {
-	Session   int               `json:"session"`
-	Schedule  string            `json:"schedule"`
-	Step      string            `json:"step"`
-	To        int               `json:"to"`
-	From      int               `json:"from"`
-	By        string            `json:"by"`
-	Algorithm string            `json:"algorithm"`
-	N         int               `json:"n"`
-	Options   map[string]string `json:"options"`
-	Entries   uint64            `json:"entries"`
-	Seed      uint64            `json:"seed"`
-	Latency   string            `json:"latency"`
-	Fault     string            `json:"fault"`
-	Check     string            `json:"check"`
-	Film      json.RawMessage   `json:"film"`
+// stands are the two places of the page, side by side.
+var stands [2]stand
+
+// A place names one of the stands. All arguments of calls about a stand have it.
+type place struct {
+	Session int `json:"session"`
 }
 
-// calls are all calls, by name.
-var calls = map[string]func(request) (any, error){
-	"new":      callNew,
-	"take":     onSession(func(s *Session, r request) error { return s.Take(r.Step) }),
-	"back":     callBack,
-	"next":     callNext,
-	"schedule": ofSession(func(s *Session, _ request) (any, error) { return s.Schedule(), nil }),
-	"verdict":  ofSession(func(s *Session, _ request) (any, error) { return s.Verdict(), nil }),
-	"diagram":  ofSession(func(s *Session, r request) (any, error) { return s.Diagram(r.From, r.To) }),
-	"simulate": callSimulate,
+func (p place) place() int { return p.Session }
+
+// calls are the calls, by name.
+var calls = map[string]func(args []byte) (any, error){
+	"catalog":  taking(func(struct{}) (any, error) { return readCatalog() }),
+	"explore":  taking(explored),
+	"new":      taking(began),
+	"simulate": taking(simulated),
+	"back":     taking(wentBack),
+	"take":     taking(took),
+	"next":     taking(tookNext),
+	"schedule": taking(func(p place) (any, error) { return with(p, (*Session).Schedule) }),
+	"verdict":  taking(func(p place) (any, error) { return with(p, (*Session).Verdict) }),
+	"diagram":  taking(drawn),
 }
 
-// Call makes a call: its name, and its arguments as JSON. It returns {"ok": value} or {"error": sentence}. A
-// panic is an error, too, since the page goes on.
-func Call(name string, arguments []byte) (answer []byte) {
+// taking returns a call that reads its arguments from JSON.
+func taking[A any](do func(A) (any, error)) func([]byte) (any, error) {
+	return func(text []byte) (any, error) {
+		var args A
+		if len(text) > 0 {
+			if err := json.Unmarshal(text, &args); err != nil {
+				return nil, fmt.Errorf("the arguments are not as expected: %w", err)
+			}
+		}
+		if of, is := any(args).(interface{ place() int }); is && (of.place() < 0 || of.place() >= len(stands)) {
+			return nil, fmt.Errorf("session %d: there are 0 and 1", of.place())
+		}
+		return do(args)
+	}
+}
+
+// Call makes a call by its name. The answer is a JSON object: its value as ok, or a sentence as error. A panic
+// is an error, too: the page goes on.
+func Call(name string, args []byte) (answered []byte) {
 	defer func() {
 		if p := recover(); p != nil {
-			answer = answerOf(nil, fmt.Errorf("the play has a mistake: %v", p))
+			answered = answer(nil, fmt.Errorf("this is a mistake of the page: %v", p))
 		}
 	}()
-	call, known := calls[name]
+	do, known := calls[name]
 	if !known {
-		var names []string
-		for name := range calls {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		return answerOf(nil, fmt.Errorf("there is no call %q: there are %s", name, strings.Join(names, ", ")))
+		return answer(nil, fmt.Errorf("there is no call %q: there are %s", name,
+			strings.Join(slices.Sorted(maps.Keys(calls)), ", ")))
 	}
-	var r request
-	if err := json.Unmarshal(arguments, &r); err != nil {
-		return answerOf(nil, fmt.Errorf("%s: its arguments are no JSON: %w", name, err))
-	}
-	if r.Session < 0 || r.Session >= len(sessions) {
-		return answerOf(nil, fmt.Errorf("session %d: there are 0 and 1", r.Session))
-	}
-	return answerOf(call(r))
+	return answer(do(args))
 }
 
-// answerOf writes the answer of a call.
-func answerOf(value any, err error) []byte {
+// answer returns the answer of a call.
+func answer(value any, err error) []byte {
+	all := map[string]any{"ok": value}
 	if err != nil {
-		value = map[string]string{"error": err.Error()}
-	} else {
-		value = map[string]any{"ok": value}
+		all = map[string]any{"error": err.Error()}
 	}
-	text, err := json.Marshal(value)
+	text, err := json.Marshal(all)
 	if err != nil {
-		return answerOf(nil, err)
+		text, _ = json.Marshal(map[string]any{"error": err.Error()}) // a text has no error
 	}
 	return text
 }
 
-// callNew begins a session, at the end of its schedule.
-func callNew(r request) (any, error) {
-	s, err := Open(r.Schedule)
+// session returns the session in a place.
+func (p place) session() (*Session, error) {
+	switch of := stands[p.Session].(type) {
+	case *Session:
+		return of, nil
+	case nil:
+		return nil, errNothing
+	}
+	return nil, errors.New("this was recorded, so it can only be watched: begin with an algorithm to play")
+}
+
+var errNothing = errors.New("nothing is played: begin with an algorithm or a schedule")
+
+// with returns what get says of the session in a place.
+func with[V any](p place, get func(*Session) V) (any, error) {
+	s, err := p.session()
 	if err != nil {
 		return nil, err
 	}
-	sessions[r.Session] = s
-	return s.State(), nil
+	return get(s), nil
 }
 
-// callBack goes to a step of a session or a film.
-func callBack(r request) (any, error) {
-	of := sessions[r.Session]
+// stand puts a session or a film into a place, and returns its state.
+func (p place) stand(of stand) *State {
+	stands[p.Session] = of
+	return of.State()
+}
+
+type beginArgs struct {
+	place
+	Schedule string `json:"schedule"`
+}
+
+// began begins a session, at the end of its schedule.
+func began(a beginArgs) (any, error) {
+	s, err := Open(a.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	return a.stand(s), nil
+}
+
+type backArgs struct {
+	place
+	To int `json:"to"`
+}
+
+// wentBack goes to a step of a session or a film.
+func wentBack(a backArgs) (any, error) {
+	of := stands[a.Session]
 	if of == nil {
 		return nil, errNothing
 	}
-	if err := of.Back(r.To); err != nil {
+	if err := of.Back(a.To); err != nil {
 		return nil, err
 	}
 	return of.State(), nil
 }
 
-var errNothing = fmt.Errorf("nothing is played: begin with an algorithm or a schedule")
+type takeArgs struct {
+	place
+	Step string `json:"step"`
+}
 
-// ofSession makes a call of what needs a session.
-func ofSession(do func(*Session, request) (any, error)) func(request) (any, error) {
-	return func(r request) (any, error) {
-		switch of := sessions[r.Session].(type) {
-		case nil:
-			return nil, errNothing
-		case *Session:
-			return do(of, r)
-		}
-		return nil, fmt.Errorf("this was recorded, so it can only be watched: begin with an algorithm to play")
+// took takes a step.
+func took(a takeArgs) (any, error) {
+	s, err := a.session()
+	if err != nil {
+		return nil, err
 	}
+	if err := s.Take(a.Step); err != nil {
+		return nil, err
+	}
+	return s.State(), nil
 }
 
-// onSession makes a call of what changes a session, and returns its state.
-func onSession(do func(*Session, request) error) func(request) (any, error) {
-	return ofSession(func(s *Session, r request) (any, error) {
-		if err := do(s, r); err != nil {
-			return nil, err
-		}
-		return s.State(), nil
-	})
+type nextArgs struct {
+	place
+	By string `json:"by"` // latency or random
 }
 
-// callNext takes a step that the session chooses.
-func callNext(r request) (any, error) {
-	return ofSession(func(s *Session, r request) (any, error) {
-		more, err := s.Next(r.By)
-		if err != nil {
-			return nil, err
-		}
-		return struct {
-			*State
-			Done bool `json:"done"` // no step was left
-		}{s.State(), !more}, nil
-	})(r)
+// A nextState is the state after a step that the session has chosen.
+type nextState struct {
+	*State
+	Done bool `json:"done"` // no step was left
+}
+
+// tookNext takes a step that the session chooses.
+func tookNext(a nextArgs) (any, error) {
+	s, err := a.session()
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.Next(a.By)
+	if err != nil {
+		return nil, err
+	}
+	return nextState{s.State(), !more}, nil
+}
+
+type diagramArgs struct {
+	place
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// drawn draws some steps of a session.
+func drawn(a diagramArgs) (any, error) {
+	s, err := a.session()
+	if err != nil {
+		return nil, err
+	}
+	return s.Diagram(a.From, a.To)
 }

@@ -195,7 +195,7 @@ func TestCalls(t *testing.T) {
 		{"verdict", `{}`, `no promise was broken by then`},
 		{"verdict", `{"session":2}`, `session 2: there are 0 and 1`},
 		{"vredict", `{}`, `there is no call`},
-		{"take", `{`, `its arguments are no JSON`},
+		{"take", `{`, `the arguments are not as expected`},
 		{"simulate", `{"algorithm":"ricart","n":3,"entries":9,"seed":1}`, `"step":0`},
 	} {
 		if got := string(Call(test.name, []byte(test.arguments))); !strings.Contains(got, test.want) {

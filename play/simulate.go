@@ -9,22 +9,34 @@ import (
 	"turnstile/algorithms/catalog"
 )
 
-// callSimulate simulates a run, and begins a session with its steps, before the first.
-func callSimulate(r request) (any, error) {
-	algo, err := catalog.Table{}.Find(r.Algorithm)
+// simulateArgs says which run is simulated. Options are those of orchestrator simulate, by name.
+type simulateArgs struct {
+	place
+	Algorithm string            `json:"algorithm"`
+	N         int               `json:"n"`
+	Entries   uint64            `json:"entries"`
+	Seed      uint64            `json:"seed"`
+	Latency   string            `json:"latency"`
+	Fault     string            `json:"fault"`
+	Options   map[string]string `json:"options"`
+}
+
+// simulated simulates a run, and begins a session with its steps, before the first.
+func simulated(a simulateArgs) (any, error) {
+	algo, err := catalog.Table{}.Find(a.Algorithm)
 	if err != nil {
 		return nil, err
 	}
-	run := turnstile.Run{Algorithm: algo, N: r.N, Entries: r.Entries, Seed: r.Seed,
-		Options: maps.Clone(r.Options)}
+	run := turnstile.Run{Algorithm: algo, N: a.N, Entries: a.Entries, Seed: a.Seed,
+		Options: maps.Clone(a.Options)}
 	if run.Options == nil {
 		run.Options = map[string]string{}
 	}
-	if r.Latency != "" {
-		run.Options["latency"] = r.Latency
+	if a.Latency != "" {
+		run.Options["latency"] = a.Latency
 	}
-	if r.Fault != "" {
-		run.Faults = []string{r.Fault}
+	if a.Fault != "" {
+		run.Faults = []string{a.Fault}
 	}
 	schedule, err := turnstile.Schedule(context.Background(), run)
 	if err != nil {
@@ -34,6 +46,5 @@ func callSimulate(r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sessions[r.Session] = s
-	return s.State(), nil
+	return a.stand(s), nil
 }

@@ -115,10 +115,29 @@ func (t Table) FindElector(name string) (*algorithm.Algorithm, error) {
 
 const schemeOfElection = "scheme of election"
 
+// stories returns the files of stories, by folder.
+func stories() map[string]embed.FS {
+	return map[string]embed.FS{"algorithms/mutex": mutex.Stories, "algorithms/election": election.Stories}
+}
+
+// Stories lists the paths of all stories, in alphabetical order: see Story.
+func Stories() (paths []string) {
+	for folder, files := range stories() {
+		// An embedded folder can be read.
+		_ = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				paths = append(paths, folder+"/"+path)
+			}
+			return err
+		})
+	}
+	slices.Sort(paths)
+	return paths
+}
+
 // Story opens the file of an algorithm's story (a schedule) by its path in a clone, if there is such a file.
 func Story(path string) (story fs.File, found bool) {
-	for folder, files := range map[string]embed.FS{"algorithms/mutex": mutex.Stories,
-		"algorithms/election": election.Stories} {
+	for folder, files := range stories() {
 		name, in := strings.CutPrefix(path, folder+"/")
 		if story, err := files.Open(name); in && err == nil {
 			return story, true

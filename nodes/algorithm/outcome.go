@@ -1,8 +1,6 @@
 package algorithm
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -116,46 +114,4 @@ func (f Flaw) String() string {
 		return f.Check
 	}
 	return f.Check + " and " + f.Also
-}
-
-// ShowFlaw returns the arguments of the command that explores the algorithm until its flaw shows.
-func (a *Algorithm) ShowFlaw() []string {
-	args := []string{"explore", "--algo", a.Name, "-n", fmt.Sprint(a.Flaw.At.N)}
-	for _, name := range slices.Sorted(maps.Keys(a.Flaw.At.Options)) {
-		args = append(args, "--"+name, a.Flaw.At.Options[name])
-	}
-	for _, fault := range []struct {
-		breaks nodes.Assumption
-		flag   string
-	}{{nodes.NoCrash, "--crashes"}, {nodes.NoLoss, "--losses"}, {nodes.NoDuplication, "--duplicates"},
-		{nodes.PerfectDetector, "--suspicions"}} {
-		if a.Flaw.By&fault.breaks != 0 {
-			args = append(args, fault.flag, fmt.Sprint(max(1, a.Flaw.Times)))
-		}
-	}
-	if a.Flaw.Also != "" { // otherwise the search could stop at the other check
-		args = append(args, "--check", a.Flaw.Check)
-	}
-	if more := showMore[a.Kind]; more != nil {
-		args = append(args, more(a)...)
-	}
-	return args
-}
-
-// showMore has, by kind of algorithm, the further arguments that show a flaw.
-var showMore = map[nodes.Kind]func(*Algorithm) []string{nodes.Election: (*Algorithm).showElection}
-
-// showElection returns the further arguments for a flaw of an elector.
-func (a *Algorithm) showElection() []string {
-	args := []string{"--campaigns", "1"} // this suffices for a flaw to show, and keeps the state space small
-	if a.Flaw.By&nodes.NoCrash != 0 && a.Elector.Terms {
-		args = append(args, "--restarts") // a flaw of terms shows when a node restarts
-	}
-	switch _, timed := a.Machine(a.Flaw.At, 0).(nodes.Timed); {
-	case timed && a.Live&nodes.Timing != 0:
-		args = append(args, "--timing", "40ms", "--tick", "20ms") // late messages are outside the model
-	case timed:
-		args = append(args, "--timeouts", fmt.Sprint(a.Flaw.At.N))
-	}
-	return args
 }

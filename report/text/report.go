@@ -15,6 +15,7 @@ import (
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes/explore"
 	"turnstile/option"
 	"turnstile/results"
 )
@@ -183,7 +184,7 @@ func (p *Report) verdict(s *runs.Summary) {
 	}
 	if algo := s.Spec; algo.Flaw != nil && outcome != check.Violated {
 		p.say("  %s is known to be broken (%s), which this run did not show; this does: %s %s",
-			algo.Name, algo.Flaw.Check, terminal.Invoked(), strings.Join(algo.ShowFlaw(), " "))
+			algo.Name, algo.Flaw.Check, terminal.Invoked(), strings.Join(explore.FlawCommand(algo), " "))
 	}
 	p.printf("\n")
 }
