@@ -81,7 +81,7 @@ func (n note) String() string {
 	return strings.Join(words, " | ")
 }
 
-// question returns the note at which the session stands; nil: there is none.
+// question returns the note at which the session stands, or nil.
 func (s *Session) question() *note {
 	for i := range s.notes {
 		if s.notes[i].At == s.at {
