@@ -2,9 +2,11 @@ package play
 
 import (
 	"fmt"
+	"slices"
 
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
+	"turnstile/nodes/history"
 	"turnstile/report/diagram"
 )
 
@@ -13,9 +15,29 @@ func (s *Session) Diagram(from, to int) (string, error) {
 	if from < 0 || to > s.at || from >= to {
 		return "", fmt.Errorf("steps %d to %d: there are steps 0 to %d", from, to, s.at)
 	}
-	played := s.stage.Clone().End()
+	h := s.stage.Clone().End().History
 	window := section.Window{From: s.times[from], To: s.times[to]}
-	fold := spacetime.New(played.History.Header(), played.Stack, window)
-	played.History.Run(fold)
+	drop(h, window.From)
+	fold := spacetime.New(h.Header(), s.stack, window)
+	h.Run(fold)
 	return diagram.Draw(&fold.Extract, diagram.Options{Played: true})
+}
+
+// drop drops the records of the messages that arrived or were lost before a time, so that a drawing of the
+// last steps of a long play takes no longer than of a short one.
+func drop(h *history.History, before int64) {
+	over := map[uint32]bool{}
+	for _, log := range h.Logs {
+		for _, m := range log.Trace {
+			if !m.Sent && m.At < before {
+				over[m.Seq] = true
+			}
+		}
+	}
+	for _, log := range h.Logs {
+		log.Trace = slices.DeleteFunc(log.Trace, func(m history.MessageRecord) bool {
+			return m.At < before && (!m.Sent || over[m.Seq])
+		})
+		log.Totals.TraceNext = uint64(len(log.Trace))
+	}
 }

@@ -9,6 +9,7 @@ package play
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"turnstile/algorithms/catalog"
@@ -113,7 +114,11 @@ func (s *Session) add(step replay.Step) error {
 		return fmt.Errorf("%v: a promise is broken, so the play is over: go back first", step)
 	}
 	kept := s.schedule.Steps
-	s.schedule.Steps = append(kept[:s.at:s.at], step)
+	ahead := kept[:s.at]
+	if s.at < len(kept) { // the steps after this one must stay, in case this one fails
+		ahead = slices.Clip(ahead)
+	}
+	s.schedule.Steps = append(ahead, step)
 	s.before = s.fields()
 	if err := s.forward(); err != nil {
 		s.schedule.Steps = kept

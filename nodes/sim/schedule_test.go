@@ -16,7 +16,7 @@ import (
 )
 
 // scripted makes a run of an algorithm, and returns the run as a schedule; nil: the algorithm refuses so many
-// nodes. Recorder.Schedule compares the states of all nodes.
+// nodes. Recorder.Check compares the states of all nodes.
 func scripted(t *testing.T, algo *algorithm.Algorithm, n int, change func(*Options)) *replay.Schedule {
 	t.Helper()
 	c := nodes.Config{N: n}
@@ -45,6 +45,9 @@ func scripted(t *testing.T, algo *algorithm.Algorithm, n int, change func(*Optio
 		t.Fatal(algo.Name, err, r.Cut)
 	}
 	s, err := o.Schedule.Schedule()
+	if err == nil {
+		err = o.Schedule.Check()
+	}
 	if err != nil {
 		t.Errorf("%s, %d nodes: %v", algo.Name, n, err)
 	}
