@@ -428,6 +428,20 @@ func TestEntitle(t *testing.T) {
 	}
 }
 
+// Kinds of messages can be told apart by color and dash, on a dark background too.
+func TestKindsOfMessagesDiffer(t *testing.T) {
+	seen := map[[2]string]int{}
+	for kind := range len(Looks) * len(Looks) {
+		l := LookOfMessage(kind)
+		if other, twice := seen[[2]string{l.Color, l.Dash}]; twice {
+			t.Errorf("kinds %d and %d look the same", other, kind)
+		}
+		if seen[[2]string{l.Color, l.Dash}] = kind; l.Dark != Looks[kind%len(Looks)].Dark {
+			t.Errorf("kind %d is %s on a dark background, not %s", kind, l.Dark, Looks[kind%len(Looks)].Dark)
+		}
+	}
+}
+
 func TestNoLabelLiesOnAnother(t *testing.T) {
 	p := &Picture{Width: 200, Height: 100, Within: Box{0, 0, 200, 100}}
 	for range 40 {

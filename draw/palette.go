@@ -19,8 +19,8 @@ const (
 var Bad = [5]string{"#ededed", "#b7dcf2", "#f7d78c", "#f0a35e", "#d96a8f"}
 
 // A Look is the color, dash and marker of a series. Its color has enough contrast for text on it in the color
-// Ground.
-type Look struct{ Color, dark, Dash, marker string }
+// Ground. Dark is the color that replaces Color on a dark background.
+type Look struct{ Color, Dark, Dash, marker string }
 
 // Looks are the looks of series, in their order. The colors, by M. Okabe and K. Ito and by P. Tol, can be
 // told apart by the color-blind.
@@ -45,9 +45,13 @@ const (
 // LookOf returns the look of the nth series, counted from 0, of those with a color.
 func LookOf(color, nth int) Look {
 	look := Looks[nth%len(Looks)]
-	look.Color = Looks[color%len(Looks)].Color
+	look.Color, look.Dark = Looks[color%len(Looks)].Color, Looks[color%len(Looks)].Dark
 	return look
 }
+
+// LookOfMessage returns the look of a kind of message, by the number of the kind in its codec, so that a kind
+// looks the same in all pictures. Kinds that share a color differ in their dashes.
+func LookOfMessage(kind int) Look { return LookOf(kind, kind+kind/len(Looks)) }
 
 func (s *Series) look() Look { return LookOf(s.Kind.Color, s.Nth) }
 
@@ -57,7 +61,7 @@ func dark() [][2]string {
 		{Fault, "#55471c"}, {Wrong, "#ff6b74"}, {Bad[0], "#333333"}, {Bad[1], "#14507a"}, {Bad[2], "#7a5600"},
 		{Bad[3], "#96480a"}, {Bad[4], "#a3265a"}}
 	for _, l := range Looks {
-		all = append(all, [2]string{l.Color, l.dark})
+		all = append(all, [2]string{l.Color, l.Dark})
 	}
 	return all
 }

@@ -56,8 +56,13 @@ func (p *Picture) Path(d, tip string, attrs ...string) {
 }
 
 // lit groups what draw draws, so that it lights up while the pointer or the focus is on a part of it.
-func (p *Picture) lit(name string, draw func()) {
-	p.body.WriteString(`<g class="series" tabindex="0">` + tipped(name) + "\n")
+func (p *Picture) lit(name string, draw func()) { p.Group(name, draw, "class=series", "tabindex=0") }
+
+// Group groups what draw draws, under a tip and attributes that all of it has.
+func (p *Picture) Group(tip string, draw func(), attrs ...string) {
+	p.body.WriteString("<g")
+	p.attributes(attrs)
+	p.body.WriteString(">" + tipped(tip) + "\n")
 	draw()
 	p.body.WriteString("</g>\n")
 }
@@ -112,16 +117,21 @@ func (p *Picture) element(name, content string, attrs []string, geometry ...any)
 	for i := 0; i < len(geometry); i += 2 {
 		fmt.Fprintf(&p.body, ` %s="%s"`, geometry[i], number(geometry[i+1].(float64)))
 	}
-	for _, a := range attrs {
-		if key, value, _ := strings.Cut(a, "="); value != "" {
-			fmt.Fprintf(&p.body, ` %s="%s"`, key, escaped(value))
-		}
-	}
+	p.attributes(attrs)
 	if content == "" {
 		p.body.WriteString("/>\n")
 		return
 	}
 	fmt.Fprintf(&p.body, ">%s</%s>\n", content, name)
+}
+
+// attributes writes the attributes of an element. It leaves out an attribute without a value.
+func (p *Picture) attributes(attrs []string) {
+	for _, a := range attrs {
+		if key, value, _ := strings.Cut(a, "="); value != "" {
+			fmt.Fprintf(&p.body, ` %s="%s"`, key, escaped(value))
+		}
+	}
 }
 
 // File returns the picture as a complete SVG file.

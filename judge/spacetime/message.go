@@ -16,8 +16,11 @@ type Message struct {
 	Instance uint16
 	Kind     uint8 // its number among the message kinds of the stack
 	Fate     Fate
-	Sent     int64 // when it was sent; Unknown: before messages are known
-	Over     int64 // when it was handled or lost, or Unknown
+	// Number is its number among all messages of a schedule or a simulation, and in its stream in a real run; 0:
+	// unknown, or it is one of a multicast.
+	Number uint32
+	Sent   int64 // when it was sent; Unknown: before messages are known
+	Over   int64 // when it was handled or lost, or Unknown
 
 	sent, over int32 // indices among the records of the sender and of the receiver
 	asks       bool  // it is the first message that its node sent for a request
@@ -121,8 +124,12 @@ func (m *matcher) send(r *history.MessageRecord, place int32) {
 		}
 		key := link{r.Node, to, r.Peer == nodes.None, r.Instance, r.Kind, r.Seq}
 		m.sends[key] = append(m.sends[key], int32(len(m.Messages)))
-		m.add(Message{From: r.Node, To: to, Instance: r.Instance, Kind: r.Kind,
-			Sent: r.At, Over: Unknown, sent: place, asks: r.Asks})
+		sent := Message{From: r.Node, To: to, Instance: r.Instance, Kind: r.Kind, Number: r.Seq,
+			Sent: r.At, Over: Unknown, sent: place, asks: r.Asks}
+		if r.Peer == nodes.None {
+			sent.Number = 0
+		}
+		m.add(sent)
 	}
 }
 
@@ -204,8 +211,8 @@ func (f *Fold) Message(r history.MessageRecord) {
 	case !r.Sent:
 		f.came(r, place)
 	case r.At <= f.Window.To:
-		m := Message{From: r.Node, To: r.Peer, Instance: r.Instance, Kind: r.Kind, Sent: r.At, Over: Unknown,
-			sent: place, asks: r.Asks}
+		m := Message{From: r.Node, To: r.Peer, Instance: r.Instance, Kind: r.Kind, Number: r.Seq, Sent: r.At,
+			Over: Unknown, sent: place, asks: r.Asks}
 		if before {
 			p.early[r.Seq] = m
 			break
@@ -231,7 +238,7 @@ func (f *Fold) came(r history.MessageRecord, place int32) {
 	case r.At > f.Window.To:
 		return
 	default:
-		m = Message{From: r.Peer, To: r.Node, Instance: r.Instance, Kind: r.Kind, Sent: Unknown}
+		m = Message{From: r.Peer, To: r.Node, Instance: r.Instance, Kind: r.Kind, Number: r.Seq, Sent: Unknown}
 	}
 	m.Fate, m.Over, m.over = Handled, r.At, place
 	if r.Lost {

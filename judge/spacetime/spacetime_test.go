@@ -63,8 +63,8 @@ func loses(at int64, from, to nodes.ID, seq uint32) history.MessageRecord {
 }
 
 func TestMessagesAreMatched(t *testing.T) {
-	message := func(from, to nodes.ID, fate Fate, sent, over int64) Message {
-		return Message{From: from, To: to, Fate: fate, Sent: sent, Over: over}
+	message := func(number uint32, to nodes.ID, fate Fate, sent, over int64) Message {
+		return Message{To: to, Fate: fate, Number: number, Sent: sent, Over: over}
 	}
 	for name, c := range map[string]struct {
 		seen   []history.MessageRecord
@@ -73,17 +73,17 @@ func TestMessagesAreMatched(t *testing.T) {
 	}{
 		"one after the other": {seen: []history.MessageRecord{sends(1, 0, 1, 1), sends(2, 0, 1, 2),
 			gets(5, 0, 1, 1), gets(6, 0, 1, 2)},
-			want: []Message{message(0, 1, Handled, 1, 5), message(0, 1, Handled, 2, 6)}},
+			want: []Message{message(1, 1, Handled, 1, 5), message(2, 1, Handled, 2, 6)}},
 		"overtaken": {seen: []history.MessageRecord{sends(1, 0, 1, 1), sends(2, 0, 1, 2), gets(5, 0, 1, 2),
-			gets(6, 0, 1, 1)}, want: []Message{message(0, 1, Handled, 1, 6), message(0, 1, Handled, 2, 5)}},
+			gets(6, 0, 1, 1)}, want: []Message{message(1, 1, Handled, 1, 6), message(2, 1, Handled, 2, 5)}},
 		"lost": {seen: []history.MessageRecord{sends(1, 0, 1, 1), loses(3, 0, 1, 1)},
-			want: []Message{message(0, 1, Lost, 1, 3)}},
+			want: []Message{message(1, 1, Lost, 1, 3)}},
 		"on its way": {seen: []history.MessageRecord{sends(1, 0, 1, 1)},
-			want: []Message{message(0, 1, Pending, 1, Unknown)}},
+			want: []Message{message(1, 1, Pending, 1, Unknown)}},
 		"copied": {seen: []history.MessageRecord{sends(1, 0, 1, 1), gets(3, 0, 1, 1), gets(4, 0, 1, 1)},
-			want: []Message{message(0, 1, Handled, 1, 3), message(0, 1, Handled, 1, 4)}},
+			want: []Message{message(1, 1, Handled, 1, 3), message(1, 1, Handled, 1, 4)}},
 		"of an earlier life": {seen: []history.MessageRecord{sends(1, 0, 1, 1), gets(2, 0, 1, 1), sends(8, 0, 1, 1),
-			gets(9, 0, 1, 1)}, want: []Message{message(0, 1, Handled, 1, 2), message(0, 1, Handled, 8, 9)}},
+			gets(9, 0, 1, 1)}, want: []Message{message(1, 1, Handled, 1, 2), message(1, 1, Handled, 8, 9)}},
 		"a multicast": {seen: []history.MessageRecord{sends(1, 0, nodes.None, 1), gets(3, 0, 1, 1),
 			gets(4, 0, 2, 1)},
 			want: []Message{message(0, 1, Handled, 1, 3), message(0, 2, Handled, 1, 4)}},
@@ -93,7 +93,7 @@ func TestMessagesAreMatched(t *testing.T) {
 			sends(9, 0, 1, 2)},
 			window: section.Window{From: 3, To: 8}},
 		"across the window": {seen: []history.MessageRecord{sends(1, 0, 1, 1), gets(9, 0, 1, 1)},
-			window: section.Window{From: 3, To: 8}, want: []Message{message(0, 1, Handled, 1, 9)}},
+			window: section.Window{From: 3, To: 8}, want: []Message{message(1, 1, Handled, 1, 9)}},
 	} {
 		w := whole
 		if c.window.Known() {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -382,6 +383,9 @@ var (
 	leads  = []string{"fill=" + draw.Bad[2], "stroke=" + draw.Ink, "stroke-dasharray=4 2", "rx=3"}
 )
 
+// ofNode returns the attribute by which a page finds the bars of a node.
+func ofNode(id nodes.ID) []string { return []string{fmt.Sprintf("data-node=%d", id)} }
+
 // bar draws a bar on the line of a node, half above and half below it, with the first of the names that fits.
 // A time in which several nodes did what only one may do gets a rim.
 func (d *drawing) bar(what spacetime.What, id nodes.ID, from, to int64, half float64, attrs []string,
@@ -395,7 +399,7 @@ func (d *drawing) bar(what spacetime.What, id nodes.ID, from, to int64, half flo
 			d.Rect(d.scale.x(first), y-half-4, wide, 2*half+8, "", "fill="+colorOf(t))
 		}
 	}
-	d.Rect(x, y-half, end-x, 2*half, tip, attrs...)
+	d.Rect(x, y-half, end-x, 2*half, tip, append(ofNode(id), attrs...)...)
 	d.Take(draw.Box{Left: x, Top: y - half, Right: end, Bottom: y + half})
 	d.NameBar(names, x, end, y)
 }
@@ -419,7 +423,7 @@ func (d *drawing) bars() {
 			tip += fmt.Sprintf(", inside from %s to %s", d.time(s.Entered), d.time(s.Ended))
 		}
 		if from, to := d.scale.x(s.Asked), d.scale.x(entered); to > from && s.Asked < d.Window.To {
-			d.Rect(from, d.y(d.line(s.Node))-2.5, to-from, 5, tip, waits...)
+			d.Rect(from, d.y(d.line(s.Node))-2.5, to-from, 5, tip, append(ofNode(s.Node), waits...)...)
 		}
 		if s.Served() && s.Entered <= d.Window.To && s.Ended >= d.Window.From {
 			d.bar(spacetime.Inside, s.Node, s.Entered, s.Ended, d.half(), inside, tip,
@@ -499,8 +503,18 @@ func (d *drawing) message(m *spacetime.Message) arrow {
 	way := [4]float64{a.x1, a.y1, a.x2, a.y2}
 	a.x1, a.x2 = a.x1+5*d.ways[way], a.x2+5*d.ways[way]
 	d.ways[way]++
-	look := d.look(m.Kind)
-	d.Path(draw.Points("M", a.x1, a.y1, "L", a.x2, a.y2), d.told(m), "fill=none", "stroke="+look.Color,
+	number := "data-number="
+	if m.Number > 0 {
+		number += strconv.FormatUint(uint64(m.Number), 10)
+	}
+	d.Group(d.told(m), func() { d.arrow(m, a) }, number)
+	return a
+}
+
+// arrow draws the shaft of an arrow, and what is at its end.
+func (d *drawing) arrow(m *spacetime.Message, a arrow) {
+	look := draw.LookOfMessage(int(m.Kind))
+	d.Path(draw.Points("M", a.x1, a.y1, "L", a.x2, a.y2), "", "fill=none", "stroke="+look.Color,
 		"stroke-width=1.5", "stroke-dasharray="+look.Dash)
 	switch {
 	case m.Fate == spacetime.Lost && m.Over <= d.Window.To:
@@ -511,7 +525,6 @@ func (d *drawing) message(m *spacetime.Message) arrow {
 	case m.Over <= d.Window.To:
 		arrowhead(d.Picture, a.x2, a.y2, a.x2-a.x1, a.y2-a.y1, 9, look.Color)
 	}
-	return a
 }
 
 // arrowhead draws the head of an arrow that points in the direction dx, dy and ends at x, y.
@@ -535,11 +548,6 @@ func (d *drawing) told(m *spacetime.Message) string {
 		text += ": " + body
 	}
 	return text
-}
-
-// look returns the look of a kind of message. Kinds beyond the number of looks share the last look.
-func (d *drawing) look(kind uint8) draw.Look {
-	return draw.Looks[min(slices.Index(d.kinds, kind), len(draw.Looks)-1)]
 }
 
 // nameArrows writes the kinds of messages beside their arrows, where there is room.
@@ -580,12 +588,9 @@ func (d *drawing) axis(y float64) {
 
 // keys returns the legend of what is in the picture.
 func (d *drawing) keys() (all draw.Keys) {
-	for i, kind := range d.kinds[:min(len(d.kinds), len(draw.Looks))] {
-		name, look := d.Stack.Codec().Name(int(kind)), d.look(kind)
-		if i == len(draw.Looks)-1 && len(d.kinds) > len(draw.Looks) {
-			name = "other messages"
-		}
-		all.Add(true, name, func(x, y float64) {
+	for _, kind := range d.kinds {
+		look := draw.LookOfMessage(int(kind))
+		all.Add(true, d.Stack.Codec().Name(int(kind)), func(x, y float64) {
 			d.Line(x, y, x+24, y, "stroke="+look.Color, "stroke-width=2", "stroke-dasharray="+look.Dash)
 		})
 	}

@@ -2,6 +2,7 @@ package diagram
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"turnstile/algorithms/catalog"
+	"turnstile/draw"
 	"turnstile/internal/chance"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
@@ -126,6 +128,38 @@ func TestPictures(t *testing.T) {
 	}
 	holds(t, picture, "election from node 0 to node 2, sent at step 1, lost", ">crash<", ">restart<",
 		">suspects 2<", ">down<", ">lost<")
+}
+
+// A page lights up the arrow of a message, and the bars of a node.
+func TestArrowsAndBarsAreFound(t *testing.T) {
+	x, _ := played(t, "algorithm ricart-agrawala\nn 3\nreq 0; 0>1 request; dup 0>2 request; rest")
+	picture, err := Draw(x, Options{Played: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, times := range map[string]int{`data-number="1"`: 1, `data-number="2"`: 2, `data-number="5"`: 1,
+		`data-number="6"`: 0, `data-node="0"`: 2, `data-node="1"`: 0} {
+		if n := strings.Count(picture, text); n != times {
+			t.Errorf("%s is there %d times, not %d:\n%s", text, n, times, picture)
+		}
+	}
+	x.Messages[0].Number = 0
+	if picture, _ = Draw(x, Options{}); strings.Count(picture, "data-number=") != len(x.Messages)-1 {
+		t.Errorf("a message without a number has one:\n%s", picture)
+	}
+}
+
+// A kind of message looks the same, whatever other kinds a picture has.
+func TestAKindHasOneLook(t *testing.T) {
+	x, _ := played(t, "algorithm ricart-agrawala\nn 2\nreq 0; 0>1 request; 1>0 reply")
+	x.Messages = x.Messages[1:]
+	picture, err := Draw(x, Options{})
+	in := func(kind int) int {
+		return strings.Count(picture, fmt.Sprintf("stroke=%q ", draw.LookOfMessage(kind).Color))
+	}
+	if err != nil || in(0) != 0 || in(1) != 2 {
+		t.Errorf("%v: the reply and its key have another color than %s:\n%s", err, draw.Looks[1].Color, picture)
+	}
 }
 
 func TestWaitsAreDrawn(t *testing.T) {
