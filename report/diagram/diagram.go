@@ -37,7 +37,7 @@ type Options struct {
 const (
 	mostArrows = 400
 	mostNodes  = 60
-	mostNamed  = 120 // arrows whose kind is written beside them; with more arrows, only the legend shows kinds
+	mostNamed  = 120 // bundles of arrows that have labels; with more bundles, only the legend shows kinds
 )
 
 // The measures of a picture, in pixels.
@@ -288,8 +288,15 @@ func (d *drawing) subtitle() string {
 			what += ", " + english.Count(n, "order inversion", "order inversions")
 		}
 	}
+	if d.Played {
+		first, last := max(1, d.Window.From/stepTime), min(d.lastStep(), d.Window.To/stepTime)
+		return fmt.Sprintf("steps %d to %d: %s", first, last, what)
+	}
 	return fmt.Sprintf("%s to %s: %s", d.time(d.Window.From), d.time(d.Window.To), what)
 }
+
+// lastStep returns the number of the last step of a schedule, which ends a step later.
+func (d *drawing) lastStep() int64 { return d.End/stepTime - 1 }
 
 // time prints a time as the axis does, with its unit.
 func (d *drawing) time(at int64) string {
@@ -475,13 +482,24 @@ func (d *drawing) mark(id nodes.ID, at int64, text, path string) {
 type arrow struct {
 	x1, y1, x2, y2 float64
 	kind           string
+	from, to       nodes.ID
+	sent, over     float64 // places of the send and of the receipt, or of the end of the window that is nearer
+}
+
+// bundled reports whether one label is enough for two arrows: they are of one kind, and begin or end at
+// nearly the same place.
+func (a *arrow) bundled(b *arrow) bool {
+	const near = 12
+	return a.kind == b.kind && (a.from == b.from && math.Abs(a.sent-b.sent) <= near ||
+		a.to == b.to && math.Abs(a.over-b.over) <= near)
 }
 
 // message draws a message: as an arrow if it was handled, as a line that ends in a cross if it was lost, or
 // as a line that ends in a ring if it is not known to have arrived. A message with the same ends as others is
 // drawn beside them.
 func (d *drawing) message(m *spacetime.Message) arrow {
-	a := arrow{kind: d.Name(m), y1: d.y(d.line(m.From)), y2: d.y(d.line(m.To))}
+	a := arrow{kind: d.Name(m), y1: d.y(d.line(m.From)), y2: d.y(d.line(m.To)), from: m.From, to: m.To,
+		sent: d.scale.x(m.Sent), over: d.scale.x(m.Over)}
 	stub, down := min(30, d.row*0.6), a.y2-a.y1
 	switch {
 	case m.Sent == spacetime.Unknown:
@@ -550,35 +568,63 @@ func (d *drawing) told(m *spacetime.Message) string {
 	return text
 }
 
-// nameArrows writes the kinds of messages beside their arrows, where there is room.
+// nameArrows writes the kinds of messages beside their arrows, once for each bundle, where there is room.
 func (d *drawing) nameArrows(arrows []arrow) {
-	if len(arrows) > mostNamed || d.row < 28 {
+	if d.row < 28 {
 		return
 	}
 	slices.SortStableFunc(arrows, func(a, b arrow) int { // flat arrows first: few places beside them are free
 		return cmp.Compare(math.Abs(a.y2-a.y1), math.Abs(b.y2-b.y1))
 	})
-	for _, a := range arrows {
-		var places [][2]float64
-		half := draw.TextWidth(a.kind, 10)/2 + 5
-		for _, share := range []float64{0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78} {
-			x, y := a.x1+share*(a.x2-a.x1), a.y1+share*(a.y2-a.y1)
-			places = append(places, [2]float64{x + half, y}, [2]float64{x - half, y})
+	var bundles [][]arrow
+	for len(arrows) > 0 {
+		first := arrows[0]
+		bundle, others := []arrow{first}, []arrow(nil)
+		for _, a := range arrows[1:] {
+			if first.bundled(&a) {
+				bundle = append(bundle, a)
+			} else {
+				others = append(others, a)
+			}
 		}
-		d.Label(a.kind, 10, places...)
+		bundles, arrows = append(bundles, bundle), others
 	}
+	if len(bundles) > mostNamed {
+		return
+	}
+	for _, bundle := range bundles {
+		var places [][2]float64
+		for _, a := range bundle {
+			places = append(places, a.beside()...)
+		}
+		d.Label(bundle[0].kind, labelSize, places...)
+	}
+}
+
+// labelSize is the size of the labels of arrows.
+const labelSize = 10
+
+// beside returns the places where the label of an arrow may be.
+func (a *arrow) beside() (places [][2]float64) {
+	half := draw.TextWidth(a.kind, labelSize)/2 + 5
+	for _, share := range []float64{0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78} {
+		x, y := a.x1+share*(a.x2-a.x1), a.y1+share*(a.y2-a.y1)
+		places = append(places, [2]float64{x + half, y}, [2]float64{x - half, y})
+	}
+	return places
 }
 
 const stepTime = int64(time.Millisecond)
 
 // axis draws the axis of time.
 func (d *drawing) axis(y float64) {
-	name, unit := d.scale.unit()
-	least := 0.0
+	name, ticks := "time", []draw.Tick(nil)
 	if d.Played {
-		name, unit, least = "step", stepTime, 1
+		name, ticks = "step", d.scale.steps(d.lastStep())
+	} else {
+		ticks = d.scale.ticks()
 	}
-	d.XAxis(d.scale.places[0], d.scale.right(), y, d.scale.ticks(float64(unit), least))
+	d.XAxis(d.scale.places[0], d.scale.right(), y, ticks)
 	d.Text(margin, y+16, name, "fill="+draw.Dim)
 	for _, i := range d.scale.cuts {
 		x := (d.scale.places[i] + d.scale.places[i+1]) / 2

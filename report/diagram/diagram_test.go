@@ -118,7 +118,7 @@ func TestPictures(t *testing.T) {
 	if picture, err = Draw(x, Options{Title: p.Violation.Says, Played: true}); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, picture, ">inside together: nodes 0, 1<", ">violation<", ">step 0 to step ", ">step<")
+	holds(t, picture, ">inside together: nodes 0, 1<", ">violation<", ">steps 1 to 6: 4 messages", ">step<")
 
 	x, _ = played(t, "algorithm bully\nn 3\ncampaign 0; drop 0>2 election; dup 0>1 election\n"+
 		"0>1 election; crash 2\nsuspect 1>2; restart 2; rest")
@@ -226,5 +226,66 @@ func TestScaleKeepsOrderAndShortensIdleTime(t *testing.T) {
 	even := newScale([]int64{0, 10, 20, 30}, 0, 640, 2400)
 	if len(even.cuts) > 0 || even.x(15) != even.right()/2 {
 		t.Errorf("shortened are %v, the middle is at %v of %v", even.cuts, even.x(15), even.right())
+	}
+}
+
+func labels(ticks []draw.Tick) string {
+	var all []string
+	for _, t := range ticks {
+		all = append(all, t.Label)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Labels of the axis stand at round times, with their unit, also where idle time is shortened.
+func TestTicksAreRound(t *testing.T) {
+	var times, idle []int64
+	for i := range int64(11) { // messages take 1 ms, and clients are inside for 100 µs
+		times = append(times, 1_000_000_000+i*1_100_000, 1_000_000_000+i*1_100_000+1_000_000)
+		idle = append(idle, i*1_003_217, 5_000_000_000+i*1_003_217)
+	}
+	for want, s := range map[string]*scale{
+		"0 ms, 5 ms, 10 ms, 15 ms": newScale([]int64{0, 5e6, 10e6, 15e6}, 84, 200, 2400),
+		"1000 ms, 1002 ms, 1003 ms, 1004 ms, 1005 ms, 1006 ms, 1007 ms, 1008 ms, 1009 ms, 1010 ms, " +
+			"1011 ms": newScale(times, 84, 640, 2400),
+		"0 ms, 2 ms, 4 ms, 6 ms, 8 ms, 10 ms, 5000 ms, 5002 ms, 5004 ms, 5006 ms, 5008 ms, 5010 ms": newScale(
+			idle, 84, 640, 2400),
+	} {
+		if got := labels(s.ticks()); got != want {
+			t.Errorf("the labels are %s, not %s", got, want)
+		}
+	}
+}
+
+// The labels of a schedule are the numbers of its steps: its beginning and its end are no steps.
+func TestStepsAreNumbered(t *testing.T) {
+	steps := func(count int64) *scale {
+		var times []int64
+		for i := range count + 2 {
+			times = append(times, i*stepTime)
+		}
+		return newScale(times, 84, 640, 2400)
+	}
+	if got := labels(steps(6).steps(6)); got != "1, 2, 3, 4, 5, 6" {
+		t.Errorf("the steps are %s", got)
+	}
+	if got := labels(steps(120).steps(120)); !strings.HasPrefix(got, "2, 4, 6, ") || !strings.HasSuffix(got, "120") {
+		t.Errorf("the steps are %s", got)
+	}
+}
+
+// Arrows of one kind that begin or end at one place have one label together.
+func TestABundleHasOneLabel(t *testing.T) {
+	x, _ := played(t, "algorithm ricart-agrawala\nn 4\nreq 0; 0>1 request; 0>2 request; 0>3 request\n"+
+		"1>0 reply; 2>0 reply; 3>0 reply; exit 0; req 1; 1>0 request")
+	picture, err := Draw(x, Options{Played: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Beside the legend: the requests of nodes 0 and 1, and four replies, which neither begin nor end together.
+	for text, times := range map[string]int{">request<": 3, ">reply<": 5} {
+		if n := strings.Count(picture, text); n != times {
+			t.Errorf("%s is there %d times, not %d:\n%s", text, n, times, picture)
+		}
 	}
 }

@@ -68,20 +68,59 @@ func (s *scale) x(at int64) float64 {
 // right returns the place of the end of the window.
 func (s *scale) right() float64 { return s.places[len(s.places)-1] }
 
-// ticks returns the labels of the axis, in a unit given in nanoseconds. They stand at round times or, if the
-// scale is shortened somewhere, at the times of events.
-func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
-	if len(s.cuts) == 0 {
-		first, last := float64(s.times[0]), float64(s.times[len(s.times)-1])
-		for _, t := range draw.RoundTicks(first/unit, last/unit, int((s.right()-s.places[0])/62), least) {
-			all = append(all, draw.Tick{At: s.x(int64(math.Round(t.At * unit))), Label: t.Label})
+// ticks returns the labels of the axis, at round times and with their unit: as many as can be read.
+func (s *scale) ticks() (all []draw.Tick) {
+	name, unit := s.unit()
+	for power := unit / 1000; power <= math.MaxInt64/10; power *= 10 {
+		for _, digit := range []int64{1, 2, 5} {
+			some, readable := s.multiples(digit*power, unit, name)
+			if len(some) < 2 && len(all) > 1 {
+				return all
+			}
+			if all = some; readable {
+				return all
+			}
 		}
-		return all
 	}
-	round := math.Pow(10, max(0, min(3, math.Ceil(math.Log10(unit*s.per/8))))) // rounds to about 8 pixels
-	for i, t := range s.times {
-		label := strconv.FormatFloat(math.Round(float64(t)/unit*round)/round, 'f', -1, 64)
-		all = append(all, draw.Tick{At: s.places[i], Label: label})
+	return all
+}
+
+// multiples returns labels at the multiples of a step. It leaves out labels that would overlap others, and
+// those within a shortened stretch that has more than two. readable is false if it leaves out many.
+func (s *scale) multiples(step, unit int64, name string) (all []draw.Tick, readable bool) {
+	end, overlap, bare := math.Inf(-1), 0, 0.0
+	for i, from := range s.times {
+		to := from // the last label may be at the end
+		if i+1 < len(s.times) {
+			to = s.times[i+1] - 1
+		}
+		first := (from + step - 1) / step * step
+		if slices.Contains(s.cuts, i) && first+2*step <= to {
+			to = from
+			bare += s.places[i+1] - s.places[i]
+		}
+		for t := first; t <= to; t += step {
+			label := strconv.FormatFloat(float64(t)/float64(unit), 'f', -1, 64) + " " + name
+			x, half := s.x(t), draw.TextWidth(label, draw.TextSize)/2+4
+			if x-half >= end {
+				all, end = append(all, draw.Tick{At: x, Label: label}), x+half
+			} else if overlap++; overlap > mostTicks {
+				return all, false
+			}
+		}
+	}
+	return all, overlap <= len(all)/4 && bare <= (s.right()-s.places[0])/4
+}
+
+// mostTicks is more labels than any axis has room for.
+const mostTicks = 1000
+
+// steps returns the labels of the axis of a schedule: the numbers of its steps, of the last one too, or of
+// every kth step if they are many. last is the number of the last step.
+func (s *scale) steps(last int64) (all []draw.Tick) {
+	low, high := s.times[0]/stepTime, min(last, s.times[len(s.times)-1]/stepTime)
+	for _, t := range draw.RoundTicks(float64(max(1, low)), float64(high), int((s.right()-s.places[0])/26), 1) {
+		all = append(all, draw.Tick{At: s.x(int64(t.At) * stepTime), Label: t.Label})
 	}
 	return all
 }
@@ -94,7 +133,7 @@ func (s *scale) unit() (name string, ns int64) {
 	case gap >= 1e3:
 		return "ms", int64(time.Millisecond)
 	}
-	return "us", int64(time.Microsecond)
+	return "µs", int64(time.Microsecond)
 }
 
 // says prints a time for people.
