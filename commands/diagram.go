@@ -8,12 +8,16 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/runs"
 	"turnstile/chaos/effect"
+	"turnstile/internal/english"
 	"turnstile/internal/input"
 	"turnstile/judge/check"
 	"turnstile/judge/section"
@@ -69,6 +73,7 @@ type diagramCall struct {
 	from, to time.Duration
 	nodes    nodes.Group
 	around   string
+	fault    uint32 // the number of the fault that --around names; 0: it names none
 	beats    bool
 }
 
@@ -125,20 +130,29 @@ func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
 	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
 		"draw these `nodes` alone, as in 0-2,5 (default all)")
-	f.StringVar(&c.around, "around", "", "draw only what led to a violation; the only value is violation")
+	f.StringVar(&c.around, "around", "", "draw only what led to a `violation`, or what a fault did, as in 'fault 1'")
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
 	noZero(f, "to", "would draw nothing: leave it out for all until the end")
 	forOneCall(cmd, "from", "to", "nodes", "around", "heartbeats")
-	completeWith(cmd, "around", []string{"violation"})
+	completeWith(cmd, "around", []string{"violation", "fault 1"})
 }
 
 // check checks the flags.
 func (c *diagramCall) check(s settings) error {
+	if number, is := strings.CutPrefix(c.around, "fault "); is {
+		fault, err := strconv.ParseUint(number, 10, 32)
+		if err != nil || fault == 0 {
+			return fmt.Errorf("--around: %q is no number of a fault: they count from 1, as in --around 'fault 1'",
+				number)
+		}
+		c.fault = uint32(fault)
+	} else if c.around != "" && c.around != "violation" {
+		return fmt.Errorf("--around: there is no %q: write violation, or a fault by its number, as in 'fault 1'",
+			c.around)
+	}
 	switch {
-	case c.around != "" && c.around != "violation":
-		return fmt.Errorf("--around: there is no %q: write violation", c.around)
 	case c.around != "" && (s.given("from") || s.given("to")):
-		return errors.New("--around: a violation has a time of its own: leave out --from and --to")
+		return errors.New("--around: it chooses the time itself: leave out --from and --to")
 	case c.from < 0 || c.to < 0:
 		return errors.New("--from and --to: times of a run count from its beginning: write 0s or later")
 	case s.given("to") && c.to <= c.from:
@@ -296,10 +310,10 @@ func (c *diagramCall) draw(title string, stack *algorithm.Stack, steps bool, fau
 		return "", err
 	}
 	if c.around != "" {
-		if x.First == nil {
-			return "", errors.New("--around: the history shows no violation: see the findings of verify")
+		if window, err = c.windowAround(x); err != nil {
+			return "", err
 		}
-		if x, err = extract(diagram.Around(x, *x.First)); err != nil {
+		if x, err = extract(window); err != nil {
 			return "", err
 		}
 	}
@@ -310,6 +324,29 @@ func (c *diagramCall) draw(title string, stack *algorithm.Stack, steps bool, fau
 	x.Window.To = min(x.Window.To, x.End)
 	return diagram.Draw(x, diagram.Options{Title: title, Played: steps, Nodes: c.nodes, Heartbeats: c.beats,
 		Fault: fault})
+}
+
+// windowAround returns the window around what --around names, given the extract of the whole run.
+func (c *diagramCall) windowAround(x *spacetime.Extract) (section.Window, error) {
+	if c.fault == 0 {
+		if x.First == nil {
+			return section.Window{}, errors.New("--around: the history shows no violation: see the findings of verify")
+		}
+		return diagram.Around(x, *x.First), nil
+	}
+	var took effect.Group
+	for _, f := range x.Faults {
+		if f.Number == c.fault {
+			return diagram.AroundFault(x, f), nil
+		}
+		took = append(took, nodes.ID(f.Number))
+	}
+	if len(took) == 0 {
+		return section.Window{}, errors.New("--around: no fault took place, so that there is nothing to draw around")
+	}
+	slices.Sort(took)
+	return section.Window{}, fmt.Errorf("--around: fault %d did not take place: the run had %s, %s", c.fault,
+		english.Count(len(took), "fault", "faults"), took.Short())
 }
 
 const waitsHelp = `Draw which node waits for which others in the stored stall of a run, or after the last

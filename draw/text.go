@@ -52,14 +52,16 @@ func (p *Picture) Heading(x, y float64, title string) float64 {
 	return y
 }
 
-// NameBar writes the first of some names that fits between two places, in the middle between them.
-func (p *Picture) NameBar(names []string, from, to, y float64, attrs ...string) {
+// NameBar writes the first of some names that fits between two places, in the middle between them, and
+// reports whether one fits.
+func (p *Picture) NameBar(names []string, from, to, y float64, attrs ...string) (fits bool) {
 	for _, name := range names {
 		if TextWidth(name, TextSize)+6 <= to-from {
 			p.Text((from+to)/2, y+4, name, append(attrs, "text-anchor=middle")...)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // A Box is a rectangle in a picture.

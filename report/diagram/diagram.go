@@ -5,11 +5,9 @@
 package diagram
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,28 +51,6 @@ const (
 	dotted = "stroke-dasharray=1 5"
 )
 
-// Around returns the window that shows how a failure came about: from the first request of the nodes that
-// take part until a little after the failure, but without more messages than can be read well.
-func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
-	w := section.Window{From: what.Since, To: what.To}
-	var before []int64 // times of the messages sent until what.To
-	for i := range x.Messages {
-		if m := &x.Messages[i]; m.Sent != spacetime.Unknown && m.Sent <= what.To {
-			before = append(before, m.Sent)
-		}
-	}
-	least, around := 12, (w.To-w.From)/20
-	if what.What == spacetime.Stalled { // a stall follows long after the last events
-		least = 40
-	}
-	if n := len(before); n > 0 {
-		w.From = max(min(w.From, before[max(0, n-least)]), before[max(0, n-mostArrows/4)])
-		w.From = min(w.From, what.From)
-		around = (before[n-1] - w.From) / 20
-	}
-	return section.Window{From: max(0, w.From-around), To: w.To + max(1, around)}
-}
-
 // A drawing is one picture while it is drawn.
 type drawing struct {
 	*spacetime.Extract
@@ -86,6 +62,7 @@ type drawing struct {
 	top, row float64                // y of the first line; distance of lines
 	hidden   int                    // number of heartbeats left out
 	ways     map[[4]float64]float64 // by the ends of an arrow: how many arrows have these ends
+	names    []barName
 }
 
 // Draw returns the picture of an extract. If it would be too crowded, the error names a part that can be
@@ -111,7 +88,7 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 	for _, m := range x.Messages {
 		switch {
 		case d.line(m.From) < 0 || d.line(m.To) < 0:
-		case !d.Heartbeats && d.beats(&m):
+		case !d.Heartbeats && beats(x, &m):
 			d.hidden++
 		default:
 			d.messages = append(d.messages, m)
@@ -128,9 +105,9 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 func kept[T any](all []T, out func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), out) }
 
 // beats reports whether a message is a heartbeat, or any message of a failure detector.
-func (d *drawing) beats(m *spacetime.Message) bool {
-	return d.Stack.Codec().Kind(int(m.Kind)).Heartbeat ||
-		d.Stack.Instances()[m.Instance].Kind == nodes.Detection && m.Instance > 0
+func beats(x *spacetime.Extract, m *spacetime.Message) bool {
+	return x.Stack.Codec().Kind(int(m.Kind)).Heartbeat ||
+		x.Stack.Instances()[m.Instance].Kind == nodes.Detection && m.Instance > 0
 }
 
 // line returns the index of the line of a node; -1: the node is not drawn.
@@ -261,11 +238,13 @@ func (d *drawing) draw() {
 	d.Within = draw.Box{Left: nodesLeft, Top: top, Right: right, Bottom: bottom}
 	d.lines()
 	d.bars()
+	d.pauses()
 	var arrows []arrow
 	for i := range d.messages {
 		arrows = append(arrows, d.message(&d.messages[i]))
 	}
 	d.marks()
+	d.nameBars()
 	d.nameArrows(arrows)
 	d.axis(bottom)
 	end := d.Legend(margin, bottom+2*draw.Row, d.keys())
@@ -354,8 +333,8 @@ func colorOf(t *spacetime.Together) string {
 	return draw.Wrong
 }
 
-// lines draws the line of each node: solid while the node runs, hatched while it is paused, dotted while it
-// is down. Labels are kept away from the lines.
+// lines draws the line of each node: solid while the node runs, dotted while it is down. Labels are kept away
+// from the lines.
 func (d *drawing) lines() {
 	from, to := d.scale.places[0], d.scale.right()
 	for row, id := range d.Nodes {
@@ -375,67 +354,6 @@ func (d *drawing) lines() {
 			}
 		}
 		d.Line(at, y, to, y, "stroke="+draw.Dim)
-		for _, p := range d.Pauses {
-			if x := d.scale.x(p.From); p.Process == uint32(id) {
-				d.Rect(x, y-d.half(), max(2, d.scale.x(p.To)-x), 2*d.half(), "it stands still", draw.Hatch(draw.Dim))
-			}
-		}
-	}
-}
-
-// The attributes of bars by what they show.
-var (
-	waits  = []string{"fill=" + draw.Dim}
-	inside = []string{"fill=" + draw.Bad[1], "stroke=" + draw.Ink, "stroke-width=0.7"}
-	leads  = []string{"fill=" + draw.Bad[2], "stroke=" + draw.Ink, "stroke-dasharray=4 2", "rx=3"}
-)
-
-// ofNode returns the attribute by which a page finds the bars of a node.
-func ofNode(id nodes.ID) []string { return []string{fmt.Sprintf("data-node=%d", id)} }
-
-// bar draws a bar on the line of a node, half above and half below it, with the first of the names that fits.
-// A time in which several nodes did what only one may do gets a rim.
-func (d *drawing) bar(what spacetime.What, id nodes.ID, from, to int64, half float64, attrs []string,
-	tip string, names ...string) {
-	y, x, end := d.y(d.line(id)), d.scale.x(from), max(d.scale.x(from)+1.5, d.scale.x(to))
-	for i := range d.Together {
-		t := &d.Together[i]
-		first, last := max(from, t.From), min(to, t.To)
-		if t.What == what && slices.Contains(t.Nodes, id) && (first < last || first == last && t.From == t.To) {
-			wide := max(3, d.scale.x(last)-d.scale.x(first))
-			d.Rect(d.scale.x(first), y-half-4, wide, 2*half+8, "", "fill="+colorOf(t))
-		}
-	}
-	d.Rect(x, y-half, end-x, 2*half, tip, append(ofNode(id), attrs...)...)
-	d.Take(draw.Box{Left: x, Top: y - half, Right: end, Bottom: y + half})
-	d.NameBar(names, x, end, y)
-}
-
-// bars draws leadership and critical sections as thick bars, requests as thin ones.
-func (d *drawing) bars() {
-	for _, r := range d.Reigns {
-		tip := fmt.Sprintf("node %d leads from %s to %s", r.Node, d.time(r.From), d.time(r.To))
-		names := []string{"leads"}
-		if r.Term > 0 {
-			tip += fmt.Sprintf(" in term %d", r.Term)
-			names = []string{fmt.Sprintf("leads, term %d", r.Term), fmt.Sprintf("term %d", r.Term), fmt.Sprint(r.Term)}
-		}
-		d.bar(spacetime.Leading, r.Node, r.From, r.To, d.half()+2, leads, tip, names...)
-	}
-	for i := range d.Sections {
-		s := &d.Sections[i]
-		tip, entered := fmt.Sprintf("node %d, entry %d: asked at %s", s.Node, s.Entry, d.time(s.Asked)), s.Ended
-		if s.Served() {
-			entered = s.Entered
-			tip += fmt.Sprintf(", inside from %s to %s", d.time(s.Entered), d.time(s.Ended))
-		}
-		if from, to := d.scale.x(s.Asked), d.scale.x(entered); to > from && s.Asked < d.Window.To {
-			d.Rect(from, d.y(d.line(s.Node))-2.5, to-from, 5, tip, append(ofNode(s.Node), waits...)...)
-		}
-		if s.Served() && s.Entered <= d.Window.To && s.Ended >= d.Window.From {
-			d.bar(spacetime.Inside, s.Node, s.Entered, s.Ended, d.half(), inside, tip,
-				fmt.Sprintf("entry %d", s.Entry), fmt.Sprint(s.Entry))
-		}
 	}
 }
 
@@ -452,7 +370,7 @@ func said(e *history.Event) string {
 	return ""
 }
 
-// marks marks crashes, restarts, suspicions and campaigns.
+// marks marks crashes, restarts, suspicions, campaigns and refused writes.
 func (d *drawing) marks() {
 	for _, x := range d.Deaths {
 		d.mark(x.Node, x.At, "crash", "m-6-6l12 12m-12 0l12-12")
@@ -463,155 +381,34 @@ func (d *drawing) marks() {
 	for i := range d.Events {
 		d.mark(d.Events[i].Node, d.Events[i].At, said(&d.Events[i]), "m0-7v14")
 	}
+	for i := range d.Sections {
+		if s := &d.Sections[i]; s.Refused {
+			d.mark(s.Node, s.Ended, writeRefused, noEntry, "fill="+draw.Ground, "stroke="+draw.Wrong)
+		}
+	}
 }
 
-// mark marks a moment of a node by a path that begins at its place, with a text.
-func (d *drawing) mark(id nodes.ID, at int64, text, path string) {
+// A refused write is marked by the sign for no entry: a circle with a slash.
+const (
+	writeRefused = "write refused"
+	noEntry      = "m-7 0a7 7 0 1 0 14 0a7 7 0 1 0 -14 0m2-5l10 10"
+)
+
+// mark marks a moment of a node by a path that begins at its place, with a text. attrs replace the usual
+// colors of the path.
+func (d *drawing) mark(id nodes.ID, at int64, text, path string, attrs ...string) {
 	if at < d.Window.From || at > d.Window.To {
 		return
 	}
 	x, y := d.scale.x(at), d.y(d.line(id))
-	d.Path(draw.Points("M", x, y)+path, text, "fill=none", "stroke="+draw.Ink, "stroke-width=2.5")
+	if attrs == nil {
+		attrs = []string{"fill=none", "stroke=" + draw.Ink}
+	}
+	d.Path(draw.Points("M", x, y)+path, text, append(attrs, "stroke-width=2.5")...)
 	d.Take(draw.Box{Left: x - 7, Top: y - 7, Right: x + 7, Bottom: y + 7})
 	wide := draw.TextWidth(text, draw.TextSize)/2 + 5
 	d.Label(text, draw.TextSize, [2]float64{x + wide, y - 14}, [2]float64{x + wide, y + 14},
 		[2]float64{x - wide, y - 14}, [2]float64{x - wide, y + 14}, [2]float64{x, y - 18}, [2]float64{x, y + 18})
-}
-
-// An arrow is a message as it is drawn.
-type arrow struct {
-	x1, y1, x2, y2 float64
-	kind           string
-	from, to       nodes.ID
-	sent, over     float64 // places of the send and of the receipt, or of the end of the window that is nearer
-}
-
-// bundled reports whether one label is enough for two arrows: they are of one kind, and begin or end at
-// nearly the same place.
-func (a *arrow) bundled(b *arrow) bool {
-	const near = 12
-	return a.kind == b.kind && (a.from == b.from && math.Abs(a.sent-b.sent) <= near ||
-		a.to == b.to && math.Abs(a.over-b.over) <= near)
-}
-
-// message draws a message: as an arrow if it was handled, as a line that ends in a cross if it was lost, or
-// as a line that ends in a ring if it is not known to have arrived. A message with the same ends as others is
-// drawn beside them.
-func (d *drawing) message(m *spacetime.Message) arrow {
-	a := arrow{kind: d.Name(m), y1: d.y(d.line(m.From)), y2: d.y(d.line(m.To)), from: m.From, to: m.To,
-		sent: d.scale.x(m.Sent), over: d.scale.x(m.Over)}
-	stub, down := min(30, d.row*0.6), a.y2-a.y1
-	switch {
-	case m.Sent == spacetime.Unknown:
-		a.x2 = d.scale.x(m.Over)
-		a.x1, a.y1 = a.x2-stub, a.y2-math.Copysign(min(stub, math.Abs(down)), down)
-	case m.Fate == spacetime.Pending, m.Fate == spacetime.Lost && m.Over <= m.Sent:
-		a.x1 = d.scale.x(m.Sent)
-		a.x2, a.y2 = a.x1+stub, a.y1+down*0.45
-	default: // the arrow may go beyond the window
-		a.x1, a.x2 = d.scale.x(m.Sent), d.scale.x(m.Over)
-		share := func(at int64) float64 { return float64(at-m.Sent) / float64(max(1, m.Over-m.Sent)) }
-		if m.Over > d.Window.To {
-			a.y2 = a.y1 + down*share(d.Window.To)
-		}
-		if m.Sent < d.Window.From {
-			a.y1 += down * share(d.Window.From)
-		}
-	}
-	way := [4]float64{a.x1, a.y1, a.x2, a.y2}
-	a.x1, a.x2 = a.x1+5*d.ways[way], a.x2+5*d.ways[way]
-	d.ways[way]++
-	number := "data-number="
-	if m.Number > 0 {
-		number += strconv.FormatUint(uint64(m.Number), 10)
-	}
-	d.Group(d.told(m), func() { d.arrow(m, a) }, number)
-	return a
-}
-
-// arrow draws the shaft of an arrow, and what is at its end.
-func (d *drawing) arrow(m *spacetime.Message, a arrow) {
-	look := draw.LookOfMessage(int(m.Kind))
-	d.Path(draw.Points("M", a.x1, a.y1, "L", a.x2, a.y2), "", "fill=none", "stroke="+look.Color,
-		"stroke-width=1.5", "stroke-dasharray="+look.Dash)
-	switch {
-	case m.Fate == spacetime.Lost && m.Over <= d.Window.To:
-		d.Path(draw.Points("M", a.x2, a.y2)+cross, "", "stroke="+look.Color, "stroke-width=2.2")
-		d.Take(draw.Box{Left: a.x2 - 6, Top: a.y2 - 6, Right: a.x2 + 6, Bottom: a.y2 + 6})
-	case m.Fate == spacetime.Pending:
-		d.Circle(a.x2, a.y2, 3.5, "", "fill=none", "stroke="+look.Color, "stroke-width=1.5")
-	case m.Over <= d.Window.To:
-		arrowhead(d.Picture, a.x2, a.y2, a.x2-a.x1, a.y2-a.y1, 9, look.Color)
-	}
-}
-
-// arrowhead draws the head of an arrow that points in the direction dx, dy and ends at x, y.
-func arrowhead(p *draw.Picture, x, y, dx, dy, size float64, color string) {
-	long := max(1e-9, math.Hypot(dx, dy))
-	dx, dy = dx/long, dy/long
-	x1, y1, half := x-size*dx, y-size*dy, 0.42*size
-	p.Path(draw.Points("M", x, y, "L", x1-half*dy, y1+half*dx, "L", x1+half*dy, y1-half*dx, "Z"), "",
-		"fill="+color)
-}
-
-// told describes a message and what became of it.
-func (d *drawing) told(m *spacetime.Message) string {
-	text := fmt.Sprintf("%s from node %d to node %d", d.Name(m), m.From, m.To)
-	if m.Sent != spacetime.Unknown {
-		text += ", sent at " + d.time(m.Sent)
-	}
-	text += map[spacetime.Fate]string{spacetime.Handled: ", handled at " + d.time(m.Over),
-		spacetime.Lost: ", lost", spacetime.Pending: ", not seen to arrive"}[m.Fate]
-	if body := d.Body(m); body != "" {
-		text += ": " + body
-	}
-	return text
-}
-
-// nameArrows writes the kinds of messages beside their arrows, once for each bundle, where there is room.
-func (d *drawing) nameArrows(arrows []arrow) {
-	if d.row < 28 {
-		return
-	}
-	slices.SortStableFunc(arrows, func(a, b arrow) int { // flat arrows first: few places beside them are free
-		return cmp.Compare(math.Abs(a.y2-a.y1), math.Abs(b.y2-b.y1))
-	})
-	var bundles [][]arrow
-	for len(arrows) > 0 {
-		first := arrows[0]
-		bundle, others := []arrow{first}, []arrow(nil)
-		for _, a := range arrows[1:] {
-			if first.bundled(&a) {
-				bundle = append(bundle, a)
-			} else {
-				others = append(others, a)
-			}
-		}
-		bundles, arrows = append(bundles, bundle), others
-	}
-	if len(bundles) > mostNamed {
-		return
-	}
-	for _, bundle := range bundles {
-		var places [][2]float64
-		for _, a := range bundle {
-			places = append(places, a.beside()...)
-		}
-		d.Label(bundle[0].kind, labelSize, places...)
-	}
-}
-
-// labelSize is the size of the labels of arrows.
-const labelSize = 10
-
-// beside returns the places where the label of an arrow may be.
-func (a *arrow) beside() (places [][2]float64) {
-	half := draw.TextWidth(a.kind, labelSize)/2 + 5
-	for _, share := range []float64{0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78} {
-		x, y := a.x1+share*(a.x2-a.x1), a.y1+share*(a.y2-a.y1)
-		places = append(places, [2]float64{x + half, y}, [2]float64{x - half, y})
-	}
-	return places
 }
 
 const stepTime = int64(time.Millisecond)
@@ -652,6 +449,12 @@ func (d *drawing) keys() (all draw.Keys) {
 	all.Add(len(d.Sections) > 0, "waits", d.Swatch(2.5, waits...))
 	served := slices.ContainsFunc(d.Sections, func(s section.Section) bool { return s.Served() })
 	all.Add(served, "inside", d.Swatch(6, inside...))
+	refused := slices.ContainsFunc(d.Sections, func(s section.Section) bool {
+		return s.Refused && s.Ended <= d.Window.To
+	})
+	all.Add(refused, writeRefused+", since a higher fence number has entered", func(x, y float64) {
+		d.Path(draw.Points("M", x+12, y)+noEntry, "", "fill="+draw.Ground, "stroke="+draw.Wrong, "stroke-width=2")
+	})
 	all.Add(len(d.Reigns) > 0, "leads", d.Swatch(6, leads...))
 	wrong := slices.ContainsFunc(d.Together, func(t spacetime.Together) bool { return !t.May })
 	all.Add(wrong, "violation", d.Swatch(6, "fill="+draw.Wrong))

@@ -229,6 +229,28 @@ func TestScaleKeepsOrderAndShortensIdleTime(t *testing.T) {
 	}
 }
 
+// The picture of a fenced run has the fence number of each entry, also where a bar is narrow, and marks a
+// refused write.
+func TestFencesAreDrawn(t *testing.T) {
+	text := "fenced\nn 2\nreq 0; 0>2 request; 2>0 grant; req 1; 1>2 request; timeout 2 expiry; 2>1 grant\n" +
+		"exit 1; exit 0" + strings.Repeat("; try exit 1", 80)
+	x, _ := played(t, "algorithm central-lease\n"+text)
+	picture, err := Draw(x, Options{Played: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, picture, ">entry 1, fence 1<", ">fence 2<", ">write refused<", ">write refused, since a higher",
+		"inside from step 3 to step 9 under fence 1, write refused")
+	x.Window.To = 5 * stepTime // before the write
+	if picture, _ = Draw(x, Options{Played: true}); strings.Contains(picture, ">write refused") {
+		t.Errorf("a write is refused before it was made:\n%s", picture)
+	}
+	x, _ = played(t, strings.Replace("algorithm central-lease\n"+text, "fenced\n", "", 1))
+	if picture, _ = Draw(x, Options{}); strings.Contains(picture, "fence 2<") {
+		t.Errorf("the resource demands no fence numbers, and they are drawn:\n%s", picture)
+	}
+}
+
 func labels(ticks []draw.Tick) string {
 	var all []string
 	for _, t := range ticks {
