@@ -130,7 +130,8 @@ func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
 	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
 		"draw these `nodes` alone, as in 0-2,5 (default all)")
-	f.StringVar(&c.around, "around", "", "draw only what led to a `violation`, or what a fault did, as in 'fault 1'")
+	f.StringVar(&c.around, "around", "",
+		"draw only what led to a `violation`, or what a fault did, as in 'fault 1'")
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
 	noZero(f, "to", "would draw nothing: leave it out for all until the end")
 	forOneCall(cmd, "from", "to", "nodes", "around", "heartbeats")
@@ -334,7 +335,7 @@ func (c *diagramCall) windowAround(x *spacetime.Extract) (section.Window, error)
 		}
 		return diagram.Around(x, *x.First), nil
 	}
-	var took effect.Group
+	var took nodes.Group
 	for _, f := range x.Faults {
 		if f.Number == c.fault {
 			return diagram.AroundFault(x, f), nil
@@ -342,7 +343,7 @@ func (c *diagramCall) windowAround(x *spacetime.Extract) (section.Window, error)
 		took = append(took, nodes.ID(f.Number))
 	}
 	if len(took) == 0 {
-		return section.Window{}, errors.New("--around: no fault took place, so that there is nothing to draw around")
+		return section.Window{}, errors.New("--around: no fault took place, so there is nothing to draw around")
 	}
 	slices.Sort(took)
 	return section.Window{}, fmt.Errorf("--around: fault %d did not take place: the run had %s, %s", c.fault,

@@ -48,15 +48,17 @@ func taking[A any](do func(A) (any, error)) func([]byte) (any, error) {
 				return nil, fmt.Errorf("the arguments are not as expected: %w", err)
 			}
 		}
-		if of, is := any(args).(interface{ place() int }); is && (of.place() < 0 || of.place() >= len(stands)) {
-			return nil, fmt.Errorf("session %d: there are 0 and 1", of.place())
+		if of, is := any(args).(interface{ place() int }); is {
+			if at := of.place(); at < 0 || at >= len(stands) {
+				return nil, fmt.Errorf("session %d: there are 0 and 1", at)
+			}
 		}
 		return do(args)
 	}
 }
 
-// Call makes a call by its name. The answer is a JSON object: its value as ok, or a sentence as error. A panic
-// is an error, too: the page goes on.
+// Call makes a call by its name. The answer is a JSON object: its value as ok, or a sentence as error. A
+// panic is an error, too: the page goes on.
 func Call(name string, args []byte) (answered []byte) {
 	defer func() {
 		if p := recover(); p != nil {

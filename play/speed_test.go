@@ -16,8 +16,9 @@ func long(b *testing.B) *replay.Schedule {
 	if err != nil {
 		b.Fatal(err)
 	}
-	schedule, err := turnstile.Schedule(context.Background(), turnstile.Run{Algorithm: algo, N: 16, Entries: 3400,
-		Options: map[string]string{"latency": "exponential:1ms"}})
+	run := turnstile.Run{Algorithm: algo, N: 16, Entries: 3400,
+		Options: map[string]string{"latency": "exponential:1ms"}}
+	schedule, err := turnstile.Schedule(context.Background(), run)
 	if err != nil {
 		b.Fatal(err)
 	}

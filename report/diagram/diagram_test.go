@@ -291,7 +291,8 @@ func TestStepsAreNumbered(t *testing.T) {
 	if got := labels(steps(6).steps(6)); got != "1, 2, 3, 4, 5, 6" {
 		t.Errorf("the steps are %s", got)
 	}
-	if got := labels(steps(120).steps(120)); !strings.HasPrefix(got, "2, 4, 6, ") || !strings.HasSuffix(got, "120") {
+	got := labels(steps(120).steps(120))
+	if !strings.HasPrefix(got, "2, 4, 6, ") || !strings.HasSuffix(got, "120") {
 		t.Errorf("the steps are %s", got)
 	}
 }
