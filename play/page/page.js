@@ -73,8 +73,7 @@ function inWorker() {
       if (data.wasm) await begin(data.wasm);
       else Object.assign(answer, JSON.parse(self.turnstile(data.name, data.args)));
     } catch (problem) {
-      answer.error = "The program in this page has stopped: " + problem.message;
-      answer.over = true;
+      answer.error = "The program in this page has stopped: " + problem.message + ". Open the page again.";
     }
     self.postMessage(answer);
   };
@@ -109,7 +108,7 @@ function hear(answer) {
   calls.delete(answer.id);
   if (!resolve) return;
   if (answer.error === undefined) resolve(answer.ok);
-  else reject(Object.assign(new Error(answer.error), {over: answer.over}));
+  else reject(new Error(answer.error));
 }
 
 // call asks Go.
@@ -124,26 +123,14 @@ function inTurn(work) {
 
 // complain shows a sentence. Nothing else changes: what was played stays as it is.
 function complain(problem) {
-  const sentence = typeof problem === "string" ? problem : problem.message;
-  byId("trouble").textContent = sentence.charAt(0).toUpperCase() + sentence.slice(1);
-  byId("trouble").hidden = false;
   running = false;
-  if (problem.over) revive().catch(again => complain(again.message));
-  if (!(problem instanceof Error) || problem.over !== undefined) return;
-  if (problem.name !== "Error") console.error(problem);
+  byId("trouble").textContent = sentence(problem.message || problem);
+  byId("trouble").hidden = false;
+  if (problem instanceof TypeError || problem instanceof ReferenceError) console.error(problem);
 }
 
 function noTrouble() {
   byId("trouble").hidden = true;
-}
-
-// revive starts Go again after it has stopped, and plays what was played before.
-async function revive() {
-  worker.terminate();
-  await startWorker();
-  for (const s of sessions) {
-    if (s.state) await begin(s, s.head + "\n\n" + s.told.map(t => t.text).join("\n") + "\n");
-  }
 }
 
 // ---------------------------------------------------------------------------------------------- Sessions
@@ -159,7 +146,7 @@ function newSession(id) {
     state: null,
     head: "", // the lines of the schedule above its steps
     told: [], // what is known of each step: its text, its story and the number of its message
-    answered: new Set(), // the questions that were answered
+    answered: new Map(), // the answers to questions
     owed: [], // steps of clients that were made in the other session, and not yet here
     spots: new Map(), // where each message is drawn
     drawn: 0, // how many times the stage was drawn, to give up animations that are late
@@ -176,7 +163,10 @@ function sessionOf(element) {
 }
 
 // asking reports whether a question hides what happened and what can happen.
-const asking = s => Boolean(s.state.question && !s.answered.has(s.state.question.text));
+function asking(s) {
+  const {question} = s.state;
+  return Boolean(question && question.answers.length && !s.answered.has(question.text));
+}
 
 // ended reports whether the page is frozen: a promise is broken, or nothing is left to happen.
 function ended(s) {
@@ -188,13 +178,12 @@ const ahead = s => s.state.step < s.state.steps;
 // begin plays a schedule in a session.
 async function begin(s, text) {
   const state = await call("new", {session: s.id, schedule: text});
-  const fresh = newSession(s.id);
-  Object.assign(s, {...fresh, figure: s.figure, drawn: s.drawn});
   await meet(s, state);
 }
 
 // meet shows a session that has just begun.
 async function meet(s, state) {
+  Object.assign(s, newSession(s.id), {drawn: s.drawn});
   chosen = null;
   if (!state.film) await learn(s, state);
   await show(s, state);
@@ -264,22 +253,29 @@ function keepingFocus(work) {
 // take makes a step.
 async function take(s, step) {
   noTrouble();
+  const state = await call("take", {session: s.id, step});
   s.told.length = Math.min(s.told.length, s.state.step);
-  await show(s, await call("take", {session: s.id, step}));
-  if (sessions.length > 1 && /^(req|exit|campaign) /.test(step)) {
-    for (const other of sessions) if (other !== s) other.owed.push(step);
-  }
+  await show(s, state);
+  mirror(s);
   await payAll();
+}
+
+// mirror notes that the client of a node did something, for the session beside this one.
+function mirror(s) {
+  const step = s.state.last ? s.state.last.text : "";
+  if (sessions.length < 2 || !/^(req|exit|campaign) /.test(step)) return;
+  if (s.owed.includes(step)) s.owed.splice(s.owed.indexOf(step), 1);
+  else sessions.find(other => other !== s).owed.push(step);
 }
 
 // payAll makes the steps of clients that were made in the other session, as soon as they can be made.
 async function payAll() {
-  for (const s of sessions) {
+  for (const s of sessions.length > 1 ? sessions : []) {
     for (;;) {
-      const at = s.owed.findIndex(step => s.state.enabled.some(e => e.step === step));
-      if (at < 0 || ended(s)) break;
-      const [step] = s.owed.splice(at, 1);
+      const step = s.owed.find(step => s.state.enabled.some(e => e.step === step));
+      if (step === undefined || ended(s)) break;
       await show(s, await call("take", {session: s.id, step}));
+      mirror(s);
     }
   }
 }
@@ -312,7 +308,9 @@ function go(s, to) {
   return inTurn(async () => {
     noTrouble();
     to = Math.max(0, Math.min(s.state.steps, to));
-    if (to !== s.state.step) await show(s, await call("back", {session: s.id, to}));
+    if (to === s.state.step) return;
+    if (to < s.state.step) s.owed = [];
+    await show(s, await call("back", {session: s.id, to}));
   });
 }
 
@@ -324,31 +322,29 @@ async function onward(s) {
     return true;
   }
   const state = await call("next", {session: s.id, by: byId("by").value});
-  if (!state.nodes || state.step <= s.state.step) return false;
+  if (state.done) return false;
   await show(s, state);
+  mirror(s);
   return true;
 }
 
-// onwardAll takes a step in every session. If nothing happens and clients are to keep asking, they ask.
+// onwardAll takes a step in every session.
 async function onwardAll() {
   noTrouble();
   let moved = false;
   for (const s of sessions) moved = await onward(s) || moved;
   await payAll();
-  if (!moved && byId("again").checked) moved = await askAll();
   return moved;
 }
 
 // askAll has every idle client ask.
 async function askAll() {
-  let asked = false;
-  for (const e of present().state.enabled.filter(e => /^(req|campaign) \d+$/.test(e.step))) {
-    if (ended(present()) || asking(present())) break;
-    if (!present().state.enabled.some(still => still.step === e.step)) continue;
-    await take(present(), e.step);
-    asked = true;
+  noTrouble();
+  const s = present();
+  const idle = s.state.enabled.filter(e => /^(req|campaign) \d+$/.test(e.step)).map(e => e.step);
+  for (const step of idle) {
+    if (!ended(s) && s.state.enabled.some(e => e.step === step)) await take(s, step);
   }
-  return asked;
 }
 
 // ---------------------------------------------------------------------------------------------- Run
@@ -427,7 +423,7 @@ function drawStage(s) {
   s.figure.classList.toggle("active", sessions.length > 1 && s === present());
   const labels = [];
   s.svg.replaceChildren();
-  fill(s.svg, {}, [patterns(), drawLinks(view), drawSides(view), drawWays(view), drawWaits(view),
+  fill(s.svg, {}, [patterns(0.75 * view.letter), drawLinks(view), drawSides(view), drawWays(view), drawWaits(view),
     s.state.nodes.map(node => drawNode(view, node, labels)), drawMessages(view, labels)]);
   oneStop(s.svg);
   captionStage(s);
@@ -452,12 +448,12 @@ function captionStage(s) {
 // mark names the shape of a kind of message.
 const mark = kind => kind.token ? "token" : kind.permit ? "permit" : "plain";
 
-// patterns returns the hatching of paused nodes.
-function patterns() {
+// patterns returns the hatching of paused nodes, and the heads of arrows.
+function patterns(size) {
   return shape("defs", {}, shape("pattern", {id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse",
     patternTransform: "rotate(45)"}, shape("path", {d: "M0 0V6", class: "hatching"})),
-  shape("marker", {id: "head", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7,
-    orient: "auto"}, shape("path", {d: "M0 0L10 5L0 10z", class: "head"})));
+  shape("marker", {id: "head", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: size,
+    markerHeight: size, markerUnits: "userSpaceOnUse", orient: "auto"}, shape("path", {d: "M0 0L10 5L0 10z", class: "head"})));
 }
 
 // measure gives every node its place, and all nodes their size.
@@ -563,7 +559,9 @@ function way({at, radius, wide, high}, from, to) {
   const long = Math.max(1, Math.hypot(b.x - a.x, b.y - a.y));
   const along = {x: (b.x - a.x) / long, y: (b.y - a.y) / long};
   const bend = Math.min(0.13 * long + 6, 0.09 * Math.max(wide, high)) * Math.min(1, 7 / at.length);
-  const middle = {x: (a.x + b.x) / 2 - along.y * bend, y: (a.y + b.y) / 2 + along.x * bend};
+  const pull = at.length > 8 ? 0.5 : 0; // towards the middle, past other nodes
+  const middle = {x: (a.x + b.x) / 2 * (1 - pull) + wide / 2 * pull - along.y * bend,
+    y: (a.y + b.y) / 2 * (1 - pull) + high / 2 * pull + along.x * bend};
   const gap = Math.min(radius * 1.1, long / 3);
   return {a: {x: a.x + along.x * gap, y: a.y + along.y * gap}, middle,
     b: {x: b.x - along.x * gap, y: b.y - along.y * gap}, side: {x: -along.y, y: along.x}};
@@ -810,9 +808,9 @@ function roam(container, selector, by) {
 
 const openGroups = new Set(); // the groups of the list that are unfolded
 
-// headings are the groups of what can happen next; those below "faults" are folded at first.
+// headings are the groups of what can happen next; the folded ones are shown on demand.
 const headings = [["message", "Messages"], ["client", "Clients"], ["timer", "Timers"], ["time", "Time"]];
-const folded = [["lost", "Losses and copies"], ["node", "Crashes and pauses"], ["detector", "Suspicions"]];
+const folded = [["fault", "Faults"], ["detector", "Suspicions"]];
 
 // showNext lists what can happen next. The first nine have the keys 1 to 9.
 function showNext(s) {
@@ -822,12 +820,9 @@ function showNext(s) {
     list.replaceChildren(make("p", {}, "Hidden until the question is answered."));
     return;
   }
-  const groups = Map.groupBy ? Map.groupBy(s.state.enabled, e => e.group) : groupsOf(s.state.enabled);
-  groups.set("lost", lossesOf(s.state));
-  const known = [...headings, ...folded].map(([name]) => name);
-  const others = [...groups.keys()].filter(name => !known.includes(name)).map(name => [name, name]);
+  const groups = groupsOf(s.state.enabled);
   let key = 0;
-  const parts = [...headings, ...others].map(([name, title]) => groups.get(name) && groups.get(name).length &&
+  const parts = headings.map(([name, title]) => groups.get(name) && groups.get(name).length &&
     make("div", {role: "group", "aria-label": title}, make("h3", {}, title),
       groups.get(name).map(e => nextItem(s, e, ++key))));
   const faults = folded.map(([name, title]) => foldedGroup(s, name, title, groups.get(name) || []));
@@ -841,13 +836,6 @@ function groupsOf(all) {
   const groups = new Map();
   for (const e of all) groups.set(e.group, [...(groups.get(e.group) || []), e]);
   return groups;
-}
-
-// lossesOf lists the messages that can be lost or copied.
-function lossesOf({flying, kinds}) {
-  return flying.flatMap(m => [["drop", "is lost"], ["copy", "is copied"]].filter(([what]) => m[what])
-    .map(([what, says]) => ({step: m[what], number: m.number, kind: m.kind,
-      says: `${kinds[m.kind].name} from ${m.from} to ${m.to} ${says}`})));
 }
 
 // foldedGroup returns a group that is unfolded on demand.
@@ -919,9 +907,18 @@ function showSaying(s) {
     : firstHint(s.state));
 }
 
-const firstHint = state => state.kind === "election"
-  ? "Press \u201ccampaign\u201d below a node. Click a message: it arrives. Click a node: its state."
-  : "Press \u201cask\u201d below a node. Click a message: it arrives. Click a node: its state.";
+// firstHint says what to do before the first step, and what to look for if the algorithm is known to be broken.
+function firstHint(state) {
+  const {flaw} = algorithmNamed(state.algorithm) || {};
+  const verb = state.kind === "election" ? "campaign" : "ask";
+  return `Press \u201c${verb}\u201d below a node. Click a message: it arrives. Click a node: its state. ` +
+    (!flaw || challenge ? "" : `This algorithm is known to be broken: ${goals[flaw] || "how?"}`);
+}
+
+// goals are what one can look for, by the check that an algorithm fails.
+const goals = {exclusion: "can you get two inside?", deadlock: "can you stop them all?",
+  starvation: "can you let a node wait for ever?", leaders: "can you get two leaders?",
+  terms: "can you get two leaders in one term?", agreement: "can you keep them from agreeing on a leader?"};
 
 // showNode shows the state of the chosen node, and what can be done with it.
 function showNode(s) {
@@ -941,8 +938,7 @@ function showNode(s) {
 // nodeButtons returns the buttons of what can happen to a node.
 function nodeButtons(state, node) {
   const about = e => new RegExp(`^(suspect|trust) \\d+>${node.id}$`).test(e.step);
-  const own = state.enabled.filter(e => e.group !== "message" && (e.node === node.id ? e.group !== "detector" : about(e))
-    || about(e));
+  const own = state.enabled.filter(e => about(e) || (e.node === node.id && !e.number && e.group !== "detector"));
   const others = state.nodes.map(n => n.id).filter(id => id !== node.id);
   const buttons = own.map(e => make("button", {"data-step": e.step, title: e.says, "data-key": "b" + e.step},
     verbOf(e)));
@@ -972,7 +968,6 @@ function nodeFacts(state, node, hide) {
   if (!hide && node.circle.length) facts.push(`It is in a circle: ${node.circle.join(" waits for ")}.`);
   if (node.token) facts.push("It holds the token.");
   if (node.fence) facts.push(`Its fence number is ${node.fence}.`);
-  if (node.units > 1) facts.push(`It takes ${node.units} units.`);
   if (state.kind === "election" && node.term) facts.push(`Its term is ${node.term}.`);
   if (node.suspects.length) facts.push(`It suspects ${listed(node.suspects.map(id => "node " + id))}.`);
   if (node.timers.length) facts.push(`Its timers: ${node.timers.join(", ")}.`);
@@ -1091,43 +1086,51 @@ async function showDiagram() {
   try {
     const parsed = new DOMParser().parseFromString(await call("diagram", range), "image/svg+xml");
     const picture = document.importNode(parsed.documentElement, true);
-    picture.style.zoom = letters() / 13; // its letters have 11 pixels
+    picture.style.zoom = Math.min(letters() / 13, Math.max(letters() / 16, box.clientWidth / 660));
     box.replaceChildren(picture);
     box.scrollLeft = box.scrollWidth;
   } catch (problem) {
-    if (problem.over) throw problem;
     box.replaceChildren(make("p", {}, "No diagram: " + problem.message));
   }
 }
 
-const stripSteps = 240; // how many steps the strip shows at most
-
-// drawStrip draws who was inside, waiting, leading, down or paused at which step, with cuts as bands.
+// drawStrip draws who was inside, waiting, leading, down or paused at which of the latest steps, with cuts as
+// bands.
 function drawStrip(s) {
   const {state} = s;
   const box = byId("strip");
   const wide = Math.max(200, box.clientWidth), left = letters() * 1.6;
   const row = Math.max(4, Math.min(letters() * 0.95, letters() * 6 / state.nodes.length));
   const high = row * state.nodes.length + 2;
-  const from = Math.max(0, Math.min(state.step - stripSteps / 2, state.steps - stripSteps));
-  const to = Math.max(from + 12, Math.min(state.steps, from + stripSteps));
+  const from = state.from || 0, to = Math.max(state.step, from + 12);
   const x = step => left + (Math.max(from, Math.min(to, step)) - from) / (to - from) * (wide - left - 4);
-  const parts = asking(s) ? [] : state.strip.filter(b => b.from <= to && (b.to === null || b.to >= from));
-  const order = {cut: 0, down: 1, paused: 2, waiting: 3, leads: 4, inside: 5};
-  parts.sort((a, b) => order[a.what] - order[b.what]);
+  const end = bar => x(bar.to === null ? state.step : bar.to);
+  const parts = asking(s) ? [] : state.strip;
   box.replaceChildren(shape("svg", {width: wide, height: high, viewBox: `0 0 ${wide} ${high}`},
+    cutsOf(s).map(cut => shape("rect", {class: "cut", x: x(cut.from), width: Math.max(2, end(cut) - x(cut.from)),
+      y: 0, height: high}, shape("title", {}, `the links are cut from step ${cut.from}`))),
     state.nodes.map(({id}) => [
       row > 7 && shape("text", {x: left - 5, y: (id + 0.8) * row, "font-size": row * 0.85}, String(id)),
       shape("line", {class: "life", x1: left, x2: wide - 4, y1: (id + 0.5) * row, y2: (id + 0.5) * row})]),
-    parts.map(b => stripBar(b, row, high, x(b.from), x(b.to === null ? state.steps : b.to))),
+    parts.map(bar => stripBar(bar, row, x(bar.from), end(bar))),
     shape("line", {class: "now", x1: x(state.step), x2: x(state.step), y1: 0, y2: high})));
-  box.dataset.from = from;
-  box.dataset.to = to;
+  s.strip = {from, to, left, wide: wide - left - 4};
+}
+
+// cutsOf lists the steps in which links were cut.
+function cutsOf(s) {
+  const cuts = [];
+  s.told.slice(0, s.state.step).forEach(({text}, i) => {
+    const last = cuts[cuts.length - 1];
+    if (/^(cut|heal)\b/.test(text) && last && last.to === null) last.to = i + 1;
+    if (text.startsWith("cut ")) cuts.push({from: i + 1, to: null});
+  });
+  return cuts.filter(cut => cut.to === null || cut.to >= (s.state.from || 0));
 }
 
 // stripBar returns the bar of one thing that a node did.
-function stripBar({node, what, from, to}, row, high, x, end) {
-  const half = {waiting: 0.14, inside: 0.4, leads: 0.4, down: 0.3, paused: 0.4, cut: 0.5}[what] || 0.2;
+function stripBar({node, what, from, to}, row, x, end) {
+  const half = {waiting: 0.14, inside: 0.4, leads: 0.4, down: 0.3, paused: 0.4}[what] || 0.2;
   return shape("rect", {class: what, x, y: (node + 0.5 - half) * row, width: Math.max(2, end - x),
     height: 2 * half * row}, shape("title", {}, `node ${node}: ${what} from step ${from}` +
       (to === null ? "" : ` to step ${to}`)));
@@ -1135,10 +1138,8 @@ function stripBar({node, what, from, to}, row, high, x, end) {
 
 // goByStrip goes to the step of a place on the strip.
 function goByStrip(event) {
-  const box = byId("strip");
-  const left = letters() * 1.6, wide = Math.max(200, box.clientWidth);
-  const share = (event.clientX - box.getBoundingClientRect().left - left) / (wide - left - 4);
-  const from = Number(box.dataset.from), to = Number(box.dataset.to);
+  const {from, to, left, wide} = present().strip;
+  const share = (event.clientX - byId("strip").getBoundingClientRect().left - left) / wide;
   go(present(), Math.round(from + share * (to - from)));
 }
 
@@ -1151,67 +1152,68 @@ function light(number) {
 
 // ---------------------------------------------------------------------------------------------- Banner
 
+// promises are what the checks check, in words.
+const promises = {
+  exclusion: "no more clients are inside than may be", panic: "an algorithm can handle all that comes",
+  deadlock: "of clients that wait, one enters in the end", starvation: "each client that waits enters in the end",
+  fairness: "no client is passed over more often than promised", minority: "no client enters without a majority",
+  leaders: "no two nodes lead at once", terms: "no two nodes lead in one term",
+  agreement: "the nodes that are up agree on a leader in the end",
+};
+
 // showBanner says which promise is broken and how that came about, or why nothing goes on.
 function showBanner(s) {
   const banner = byId("banner");
   const over = ended(s) && !asking(s);
   document.body.classList.toggle("frozen", over);
-  if (!over) {
-    banner.hidden = true;
-    banner.replaceChildren();
-    return;
-  }
+  banner.hidden = !over;
+  if (!over) return banner.replaceChildren();
   const {found, stuck, broken} = s.state;
-  const promise = found ? make("b", {}, `${sentence(found.says)} The promise \u201c${found.check}\u201d is broken.`)
-    : make("b", {}, `${sentence(stuck)} This is a deadlock, or something is lost.`);
-  banner.replaceChildren(make("p", {}, promise), make("p", {}, assumptionsOf(broken)),
-    make("p", {class: "verdict"}, "The checks: ..."),
-    make("p", {class: "buttons"}, make("button", {"data-do": "back"}, "Back one step"),
-      make("button", {"data-do": "start"}, "Back to the start"),
-      found ? null : make("button", {"data-do": "wentOn"}, "Go on all the same")));
-  banner.hidden = false;
+  const promise = promises[found ? found.check : s.state.kind === "election" ? "agreement" : "deadlock"];
+  banner.replaceChildren(make("p", {}, make("b", {}, sentence(found ? found.says : stuck)),
+    ` Broken promise: ${promise || found.check}. ${assumptionsOf(broken)} `, make("span", {class: "verdict"}), " ",
+    make("button", {"data-do": "back"}, "Back one step"), " ",
+    found ? null : make("button", {"data-do": "wentOn"}, "Go on all the same")));
   inTurn(() => showVerdict(s));
 }
 
 const sentence = text => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
-function assumptionsOf(broken) {
-  if (!broken.length) return "Before that, everything was as the algorithm assumes: the algorithm itself is broken.";
-  return `Before that, the run broke what the algorithm may assume: ${broken.join("; ")}.`;
-}
+const assumptionsOf = broken => broken ? `Before that, the run broke what the algorithm assumes: ${broken}.`
+  : "All was as the algorithm assumes, so the algorithm itself is broken.";
 
 async function showVerdict(s) {
-  const verdict = await call("verdict", {session: s.id});
+  const {outcome, reason} = await call("verdict", {session: s.id});
   const place = byId("banner").querySelector(".verdict");
-  if (!place) return;
-  place.textContent = `The checks of this run say: ${verdict.outcome}` + (verdict.reason ? `, ${verdict.reason}.` : ".");
+  const why = reason && !s.state.found ? `: ${reason}` : "";
+  if (place) place.textContent = sentence(`The checks judge the run ${outcome}${why}`);
 }
 
 // ---------------------------------------------------------------------------------------------- Scenes
 
-// showQuestion shows the question of a scene. What happened and what can happen is hidden until it is answered.
+// showQuestion shows what a scene says or asks here. A question hides what happened and what can happen until
+// it is answered.
 function showQuestion(s) {
   const box = byId("question");
-  const question = s.state.question;
+  const {question} = s.state;
   document.body.classList.toggle("asking", asking(s));
-  if (!question) {
-    box.hidden = true;
-    return;
-  }
-  const answered = !asking(s);
-  const key = question.text;
-  const answers = question.answers && question.answers.length ? question.answers : ["Show it"];
-  box.replaceChildren(make("p", {}, make("b", {}, question.text)),
-    answered ? make("p", {}, s.said === undefined ? "" : `You said: ${s.said}. `, question.note || "")
-      : make("p", {class: "buttons"}, answers.map(answer => make("button", {"data-answer": answer}, answer))));
-  box.dataset.question = key;
-  box.hidden = false;
+  box.hidden = !question;
+  if (!question) return;
+  const {text, answers} = question;
+  const after = s.answered.has(text) ? make("p", {}, judged(question, s.answered.get(text)))
+    : make("p", {class: "buttons"}, answers.map(answer => make("button", {"data-answer": answer}, answer)));
+  box.replaceChildren(make("p", {}, answers.length ? make("b", {}, text) : text), after);
+}
+
+// judged says whether an answer is right.
+function judged({answers, right}, answer) {
+  if (right < 0) return `You say: ${answer}. Now see what happens.`;
+  return answers[right] === answer ? `${answer}: that is right.` : `You say: ${answer}. It is: ${answers[right]}.`;
 }
 
 function answer(text) {
   const s = present();
-  s.answered.add(s.state.question.text);
-  s.said = s.state.question.answers && s.state.question.answers.length ? text : undefined;
+  s.answered.set(s.state.question.text, text);
   draw(s);
 }
 
@@ -1235,7 +1237,7 @@ function showChallenge(s) {
   const steps = s.state.step - challenge.first;
   const {found, stuck} = s.state;
   const reached = found ? !challenge.check || found.check === challenge.check
-    : Boolean(stuck) && challenge.check === "progress";
+    : Boolean(stuck) && ["deadlock", "starvation", "agreement"].includes(challenge.check);
   const text = reached ? `Done, in ${counted(steps, "step", "steps")}. ` : `${counted(steps, "step", "steps")} so far. `;
   box.replaceChildren(make("b", {}, `Challenge: ${challenge.title}. `), text,
     make("span", {class: "fewest"}, reached && challenge.fewest ? fewestTold(steps) : ""),
@@ -1326,7 +1328,6 @@ async function openFilm(text) {
   alone();
   const state = await call("film", {session: 0, film});
   challenge = null;
-  Object.assign(sessions[0], {...newSession(0), figure: sessions[0].figure, svg: sessions[0].svg});
   await meet(sessions[0], state);
 }
 
@@ -1367,12 +1368,17 @@ function offer(select, groups, title) {
       all.map(([value, text]) => make("option", {value}, text)))));
 }
 
+const easy = /^(naive-broadcast|maekawa-textbook)$/; // the algorithms of the first challenges
+
 function offerAll() {
   const names = test => catalog.algorithms.filter(test).map(a => [a.name, a.name]);
   offer(byId("algorithm"), [["Mutual exclusion", names(a => a.kind === "mutual exclusion" && !a.flaw)],
     ["Election", names(a => a.kind === "election" && !a.flaw)], ["Known to be broken", names(a => a.flaw)]]);
-  offer(byId("challenges"), [["Challenges", catalog.challenges.map(c => [c.id, `${c.title} (${c.algorithm})`])]],
-    "Challenges \u2026");
+  const asked = test => catalog.challenges.filter(test).map(c => [c.id, `${c.algorithm}: ${c.title}`]);
+  const outside = c => c.title.includes(", outside ");
+  offer(byId("challenges"), [["To begin with", asked(c => easy.test(c.algorithm))],
+    ["Broken algorithms", asked(c => !outside(c) && !easy.test(c.algorithm))],
+    ["Broken assumptions", asked(outside)]], "Challenges \u2026");
   const stories = groupsOf(catalog.stories.map(story => ({...story, group: story.algorithm})));
   offer(byId("stories"), [...stories].map(([name, all]) => [name, all.map(story => [story.path, story.title])]),
     "Stories \u2026");
@@ -1451,7 +1457,6 @@ async function simulate() {
     entries: Number(byId("entries").value), seed: Number(byId("seed").value), latency: byId("latency").value,
     fault: byId("fault").value});
   challenge = null;
-  Object.assign(sessions[0], {...newSession(0), figure: sessions[0].figure, svg: sessions[0].svg});
   await meet(sessions[0], state);
 }
 
@@ -1534,7 +1539,7 @@ const actions = {
   "to-end": () => go(present(), present().state.steps),
   "step": stepOnce,
   "run": run,
-  "all-ask": () => inTurn(async () => { noTrouble(); await askAll(); }),
+  "all-ask": () => inTurn(askAll),
   "beside": () => inTurn(beside),
   "open-schedule": openSchedule,
   "open-simulate": () => byId("simulate").showModal(),
@@ -1596,29 +1601,6 @@ function hit(s, number, what) {
 
 const pressable = "button, [role=button], [data-answer]";
 
-// openMenu offers what can be done to a message.
-function openMenu(event) {
-  const group = event.target.closest(".message");
-  if (!group) return;
-  event.preventDefault();
-  const s = sessionOf(group), number = Number(group.dataset.number);
-  const menu = byId("menu");
-  const box = group.getBoundingClientRect();
-  menu.replaceChildren(...[["deliver", "Deliver it"], ["drop", "Lose it"], ["copy", "Copy it"]].map(([what, says]) => {
-    const button = make("button", {role: "menuitem"}, says);
-    button.addEventListener("click", () => { closeMenu(); hit(s, number, what); });
-    return button;
-  }));
-  menu.hidden = false;
-  menu.style.left = Math.min(box.right, innerWidth - menu.offsetWidth - 8) + "px";
-  menu.style.top = Math.min(box.bottom, innerHeight - menu.offsetHeight - 8) + "px";
-  menu.firstChild.focus();
-}
-
-function closeMenu() {
-  byId("menu").hidden = true;
-}
-
 // Dragging from node to node cuts them from each other.
 let drag = null;
 
@@ -1657,24 +1639,16 @@ function endDrag(event) {
 
 let swallow = false; // whether the click that ends a drag is to be ignored
 
-// keys are what keys do anywhere but in a field.
-const keys = {
-  ArrowLeft: ["back", "one step back"], ArrowRight: ["forward", "one known step forward"],
-  Home: ["to-start", "to the start"], End: ["to-end", "to the last known step"], s: ["step", "the next event"],
-  r: ["run", "run, or stop"], a: ["all-ask", "every idle client asks"], h: ["hall", "large letters"],
-  "?": ["open-help", "this help"],
-};
+// keys are the buttons that keys press anywhere but in a field.
+const keys = {ArrowLeft: "back", ArrowRight: "forward", Home: "to-start", End: "to-end", s: "step", r: "run",
+  a: "all-ask", h: "hall", "?": "open-help"};
 
 function pressKey(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")) return;
   const target = event.target;
-  if (event.key === "Escape") return leaveAll();
-  if (!byId("menu").hidden && ["ArrowUp", "ArrowDown"].includes(event.key)) {
-    roam(byId("menu"), "button", event.key === "ArrowDown" ? 1 : -1);
-    return event.preventDefault();
-  }
+  if (event.key === "Escape" && chosen !== null) chooseNode(chosen);
   if (target.closest("input, select, textarea")) return;
-  const [id] = keys[event.key] || keys[event.key.toLowerCase()] || [];
+  const id = keys[event.key] || keys[event.key.toLowerCase()];
   const role = target.closest("[role=button]");
   if (/^[1-9]$/.test(event.key)) pressDigit(event.key);
   else if (event.key === "Enter" || event.key === " ") {
@@ -1704,42 +1678,15 @@ function walk(target, by) {
   return true;
 }
 
-function leaveAll() {
-  closeMenu();
-  if (chosen !== null) chooseNode(chosen);
-}
-
-function describeKeys() {
-  const names = {ArrowLeft: "Left", ArrowRight: "Right"};
-  const more = [["1 to 9", "what has this number in the list of what can happen"],
-    ["Up, Down", "from one thing to the next, on the stage and in lists"], ["Enter", "take it"],
-    ["Delete, C", "on a message: lose it, copy it"], ["Escape", "close the panel of a node"]];
-  byId("keys").replaceChildren(...[...Object.entries(keys).map(([key, [, says]]) => [names[key] || key.toUpperCase(),
-    says]), ...more].flatMap(([key, says]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, says)]));
-  const signs = [["idle", "idle"], ["waiting", "waits"], ["inside", "inside"], ["down", "down"], ["paused", "paused"],
-    ["leads", "leads"], ["token", "has the token"]];
-  byId("signs").replaceChildren(...signs.map(([name, says]) => make("span", {}, sign(name), says)));
-}
-
-// sign draws one of the signs of nodes.
-function sign(name) {
-  const node = {up: name !== "down", leads: name === "leads", paused: name === "paused", token: name === "token"};
-  return shape("svg", {viewBox: "0 0 60 60", class: "sign"}, patterns(), shape("g", {class: "node " + name},
-    outline(name, 30, 34, 16), node.paused && shape("circle", {class: "pausing", cx: 30, cy: 34, r: 15.6}),
-    badges(node, 30, 34, 16)));
-}
-
 // attend listens to clicks, keys, the pointer and files.
 function attend() {
   document.addEventListener("click", event => {
-    closeMenu();
     if (swallow || !event.target.closest) return;
     const element = event.target.closest(pressable);
     if (element && !element.disabled) press(element);
     else if (event.target.closest("[data-session]")) activate(sessionOf(event.target));
   });
   document.addEventListener("keydown", pressKey);
-  document.addEventListener("contextmenu", openMenu);
   document.addEventListener("pointerdown", beginDrag);
   document.addEventListener("pointermove", keepDragging);
   document.addEventListener("pointerup", endDrag);
@@ -1840,7 +1787,6 @@ async function openFirst() {
 async function main() {
   makeStages();
   attend();
-  describeKeys();
   await startWorker();
   catalog = await call("catalog");
   await loadSources();
