@@ -37,6 +37,8 @@ var calls = map[string]func(args []byte) (any, error){
 	"schedule": taking(func(p place) (any, error) { return with(p, (*Session).Schedule) }),
 	"verdict":  taking(func(p place) (any, error) { return with(p, (*Session).Verdict) }),
 	"diagram":  taking(drawn),
+	"told":     taking(told),
+	"story":    taking(storyText),
 }
 
 // taking returns a call that reads its arguments from JSON.
@@ -186,17 +188,27 @@ func tookNext(a nextArgs) (any, error) {
 	return nextState{s.State(), !more}, nil
 }
 
-type diagramArgs struct {
+// rangeArgs name the steps of a session after From, up to To.
+type rangeArgs struct {
 	place
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
 // drawn draws some steps of a session.
-func drawn(a diagramArgs) (any, error) {
+func drawn(a rangeArgs) (any, error) {
 	s, err := a.session()
 	if err != nil {
 		return nil, err
 	}
 	return s.Diagram(a.From, a.To)
+}
+
+// told tells some steps of a session.
+func told(a rangeArgs) (any, error) {
+	s, err := a.session()
+	if err != nil {
+		return nil, err
+	}
+	return s.Told(a.From, a.To)
 }

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -101,6 +102,19 @@ func readStories() (all []Story, err error) {
 		all = append(all, Story{name, path.Base(path.Dir(name)), titleOf(string(text)), string(text)})
 	}
 	return all, nil
+}
+
+// storyText returns the schedule of a story, by its path.
+func storyText(args struct {
+	Path string `json:"path"`
+}) (any, error) {
+	file, found := catalog.Story(args.Path)
+	if !found {
+		return nil, fmt.Errorf("there is no story %s", args.Path)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	return string(text), err
 }
 
 // titleOf returns the title of a story: the first sentence of the comment that it begins with.

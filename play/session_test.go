@@ -203,3 +203,24 @@ func TestCalls(t *testing.T) {
 		}
 	}
 }
+
+// Each step is told with what happened in it, and a step to come without.
+func TestTold(t *testing.T) {
+	s := open(t, naive+"req 0\n0>1 request\n1>0 reply\nexit 0\n")
+	if err := s.Back(3); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Told(1, 4)
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	if in := all[1]; in.Text != "1>0 reply" || !strings.Contains(strings.Join(in.Story, "; "), "node 0 enters") {
+		t.Errorf("the third step is told as %v", in)
+	}
+	if ahead := all[2]; ahead.Text != "exit 0" || len(ahead.Story) > 0 {
+		t.Errorf("the step to come is told as %v", ahead)
+	}
+	if _, err := s.Told(0, 5); err == nil {
+		t.Error("a fifth step is told")
+	}
+}

@@ -8,7 +8,6 @@
 // ---------------------------------------------------------------------------------------------- Elements
 
 const SVG = "http://www.w3.org/2000/svg";
-
 const byId = id => document.getElementById(id);
 
 // make returns a new element of HTML; shape returns one of SVG. An attribute that is null or false is left
@@ -23,12 +22,18 @@ function shape(tag, attributes, ...children) {
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (value !== null && value !== undefined && value !== false) {
-      element.setAttribute(name, value === true ? "" : value);
-    }
+    if ((value ?? false) !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(9).filter(child => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(9).filter(child => (child ?? false) !== false));
   return element;
+}
+
+const ruler = document.createElement("canvas").getContext("2d");
+
+// widthOf returns how wide a text is in letters of a size.
+function widthOf(text, size, weight = "") {
+  ruler.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return ruler.measureText(text).width;
 }
 
 // listed writes "0, 1 and 2".
@@ -41,7 +46,6 @@ function listed(all) {
 const counted = (count, one, many) => count + " " + (count === 1 ? one : many);
 
 const pause = ms => new Promise(done => setTimeout(done, ms));
-
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // letters returns the size of the letters of the page in pixels.
@@ -83,14 +87,15 @@ function inWorker() {
 function startWorker() {
   for (const needed of ["Worker", "WebAssembly", "DecompressionStream"]) {
     if (!(needed in window)) {
-      throw new Error("This browser has no " + needed + ", which this page needs: use a browser of 2023 or later.");
+      throw new Error(`This browser has no ${needed}, which this page needs: use one of 2023 or later.`);
     }
   }
   const program = [byId("wasm_exec").textContent, unpack, "(" + inWorker + ")();"].join("\n");
   worker = new Worker(URL.createObjectURL(new Blob([program], {type: "text/javascript"})));
   worker.onmessage = ({data}) => hear(data);
   worker.onerror = event => {
-    for (const {reject} of calls.values()) reject(new Error("The program in this page fails: " + event.message));
+    const problem = new Error("The program of this page fails: " + event.message);
+    for (const {reject} of calls.values()) reject(problem);
     calls.clear();
   };
   return send({wasm: byId("wasm").textContent});
@@ -144,8 +149,7 @@ function newSession(id) {
   return {
     id,
     state: null,
-    head: "", // the lines of the schedule above its steps
-    told: [], // what is known of each step: its text, its story and the number of its message
+    told: [], // what is known of each step: its text, story and message, and whether it was played (seen)
     answered: new Map(), // the answers to questions
     owed: [], // steps of clients that were made in the other session, and not yet here
     spots: new Map(), // where each message is drawn
@@ -173,29 +177,41 @@ function ended(s) {
   return Boolean(s.state.found || (s.state.stuck && s.wentOn !== s.state.step));
 }
 
+// frozen reports whether the page shows that the run has ended.
+const frozen = s => ended(s) && !asking(s);
+
 const ahead = s => s.state.step < s.state.steps;
 
 // begin plays a schedule in a session.
 async function begin(s, text) {
-  const state = await call("new", {session: s.id, schedule: text});
-  await meet(s, state);
+  await meet(s, await call("new", {session: s.id, schedule: text}));
+}
+
+// beginAlone begins something else, in a single session. If the call fails, all stays as it was.
+async function beginAlone(name, args) {
+  noTrouble();
+  const state = await call(name, {session: 0, ...args});
+  alone();
+  challenge = null;
+  await meet(sessions[0], state);
 }
 
 // meet shows a session that has just begun.
 async function meet(s, state) {
   Object.assign(s, newSession(s.id), {drawn: s.drawn});
   chosen = null;
-  if (!state.film) await learn(s, state);
   await show(s, state);
 }
 
-// learn reads the steps that were played without being shown.
-async function learn(s, state) {
-  const text = await call("schedule", {session: s.id});
-  const [head, ...rest] = text.split(/\n\s*\n/);
-  s.head = head;
-  const steps = rest.join("\n").split("\n").filter(line => line.trim() && !line.trim().startsWith("#"));
-  s.told = steps.slice(0, state.step).map(line => ({text: line.trim(), story: [], number: 0}));
+// learn asks for steps that were played without being shown, and lists them.
+async function learn(s, from, to) {
+  to = Math.min(to, s.state.steps);
+  const all = await call("told", {session: s.id, from: Math.min(from, to), to});
+  all.forEach((step, i) => {
+    const known = s.told[from + i];
+    if (!known || !known.seen) s.told[from + i] = {...step, number: 0, seen: from + i < s.state.step};
+  });
+  showSteps(s);
 }
 
 // show takes a new state of a session, and draws it.
@@ -204,7 +220,7 @@ async function show(s, state) {
   s.state = state;
   const last = state.last;
   if (last && last.text && state.step > 0) {
-    s.told[state.step - 1] = {text: last.text, story: last.story || [], number: last.number};
+    s.told[state.step - 1] = {text: last.text, story: last.story, number: last.number, seen: true};
   }
   const drawing = ++s.drawn;
   const time = motion();
@@ -280,13 +296,17 @@ async function payAll() {
   }
 }
 
-// choose makes a step that a person chose, unless the page is frozen.
+// mayTake reports whether a step can be taken here, and says why not.
+function mayTake(s) {
+  if (asking(s)) complain("Answer the question first.");
+  else if (ended(s)) complain("The run has ended here: go back, or begin again.");
+  else return true;
+  return false;
+}
+
+// choose makes a step that a person chose.
 function choose(s, step) {
-  return inTurn(async () => {
-    if (asking(s)) return complain("Answer the question first.");
-    if (ended(s)) return complain("The run has ended here: go back, or begin again.");
-    await take(s, step);
-  });
+  return inTurn(async () => { if (mayTake(s)) await take(s, step); });
 }
 
 // chooseMessage delivers, drops or copies a message. Its step is looked up when its turn comes, since a step
@@ -294,12 +314,9 @@ function choose(s, step) {
 function chooseMessage(s, number, what) {
   return inTurn(async () => {
     const m = s.state.flying.find(m => m.number === number);
-    if (!m) return;
-    if (what === "deliver" && !m.open) return complain(m.blocked || "This message cannot arrive now.");
-    if (!m[what]) return complain("A message of this run cannot be " + (what === "drop" ? "lost." : "copied."));
-    if (asking(s)) return complain("Answer the question first.");
-    if (ended(s)) return complain("The run has ended here: go back, or begin again.");
-    await take(s, m[what]);
+    if (!m || !mayTake(s)) return;
+    if (what === "deliver" && !m.open) complain(m.blocked || "This message cannot arrive now.");
+    else await take(s, m[what]);
   });
 }
 
@@ -350,9 +367,8 @@ async function askAll() {
 // ---------------------------------------------------------------------------------------------- Run
 
 let running = false;
-
+let runs = 0; // how many runs were begun
 const delays = [2400, 1700, 1200, 850, 600, 420, 280, 170, 80, 25, 0];
-
 const delay = () => delays[Number(byId("speed").value)];
 
 // motion returns how long an animation takes, in milliseconds; 0: there is none.
@@ -366,12 +382,13 @@ function motion() {
 async function run() {
   running = !running;
   showRunning();
+  const mine = ++runs;
   const replayed = sessions.some(ahead);
-  while (running) {
+  while (running && mine === runs) {
     let moved = false;
     await inTurn(async () => { moved = await onwardAll(); });
-    const over = sessions.every(s => asking(s) || (ended(s) && !ahead(s))) || (replayed && !sessions.some(ahead));
-    if (!moved || over) running = false;
+    const over = sessions.every(s => asking(s) || (ended(s) && !ahead(s)));
+    if (!moved || over || (replayed && !sessions.some(ahead))) running = false;
     else await pause(delay());
   }
   showRunning();
@@ -418,13 +435,12 @@ function drawStage(s) {
   s.view = view;
   s.svg.setAttribute("viewBox", `0 0 ${view.wide} ${view.high}`);
   s.svg.setAttribute("aria-label", "Stage: " + s.state.title);
-  const freeze = ended(s) && !asking(s);
-  s.figure.classList.toggle("ended", freeze);
+  s.figure.classList.toggle("ended", frozen(s));
   s.figure.classList.toggle("active", sessions.length > 1 && s === present());
   const labels = [];
   s.svg.replaceChildren();
-  fill(s.svg, {}, [patterns(0.75 * view.letter), drawLinks(view), drawSides(view), drawWays(view), drawWaits(view),
-    s.state.nodes.map(node => drawNode(view, node, labels)), drawMessages(view, labels)]);
+  fill(s.svg, {}, [patterns(0.75 * view.letter), drawLinks(view), drawSides(view), drawWays(view),
+    drawWaits(view), s.state.nodes.map(node => drawNode(view, node, labels)), drawMessages(view, labels)]);
   oneStop(s.svg);
   captionStage(s);
 }
@@ -440,7 +456,7 @@ function captionStage(s) {
   }
   s.figure.querySelector("figcaption").replaceChildren(title, " ",
     make("span", {class: "counts"}, texts.join(", ") + per), " ",
-    s.state.film ? make("i", {}, "A recorded run: it shows messages and who is inside, not the states of nodes.") : "");
+    s.state.film ? make("i", {}, "A recorded run: it does not show the states of nodes.") : "");
   s.figure.querySelector(".kinds").replaceChildren(...kinds.map((kind, i) =>
     make("span", {}, make("i", {class: "chip " + mark(kind), style: "--c:" + colorOf(i)}), kind.name)));
 }
@@ -453,14 +469,16 @@ function patterns(size) {
   return shape("defs", {}, shape("pattern", {id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse",
     patternTransform: "rotate(45)"}, shape("path", {d: "M0 0V6", class: "hatching"})),
   shape("marker", {id: "head", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: size,
-    markerHeight: size, markerUnits: "userSpaceOnUse", orient: "auto"}, shape("path", {d: "M0 0L10 5L0 10z", class: "head"})));
+    markerHeight: size, markerUnits: "userSpaceOnUse", orient: "auto"},
+  shape("path", {d: "M0 0L10 5L0 10z", class: "head"})));
 }
 
 // measure gives every node its place, and all nodes their size.
 function measure(view) {
   const {state, wide, high, letter} = view;
   const below = 3.4 * letter; // for the words below a node
-  const inner = {left: 4.2 * letter, top: 3 * letter, right: wide - 4.2 * letter, bottom: high - below - letter};
+  const side = 4.2 * letter;
+  const inner = {left: side, top: 3 * letter, right: wide - side, bottom: high - below - letter};
   const places = layouts[state.layout.shape] || onCircle;
   const unit = places(state, (inner.right - inner.left) / (inner.bottom - inner.top));
   view.at = unit.map(p => ({x: inner.left + p.x * (inner.right - inner.left),
@@ -472,8 +490,8 @@ function measure(view) {
   view.radius = Math.max(0.55 * letter, Math.min(0.11 * Math.min(wide, high), 1.9 * letter, 0.24 * nearest));
 }
 
-// onCircle places the nodes on an ellipse, equally far from each other along it; the first is at the top. Both
-// axes go from 0 to 1; aspect is how many times the stage is wider than high.
+// onCircle places the nodes on an ellipse, equally far from each other along it; the first is at the top.
+// Both axes go from 0 to 1; aspect is how many times the stage is wider than high.
 function onCircle({nodes}, aspect) {
   if (nodes.length === 1) return [{x: 0.5, y: 0.5}];
   if (nodes.length === 2) return [{x: 0.15, y: 0.5}, {x: 0.85, y: 0.5}];
@@ -482,9 +500,11 @@ function onCircle({nodes}, aspect) {
     y: 0.5 - 0.5 * Math.cos(2 * Math.PI * i / fine)}));
   const far = [0];
   for (let i = 1; i <= fine; i++) {
-    far.push(far[i - 1] + Math.hypot((points[i].x - points[i - 1].x) * aspect, points[i].y - points[i - 1].y));
+    const a = points[i - 1], b = points[i];
+    far.push(far[i - 1] + Math.hypot((b.x - a.x) * aspect, b.y - a.y));
   }
-  const places = nodes.map((_, i) => points[far.findIndex(length => length >= far[fine] * i / nodes.length - 1e-9)]);
+  const apart = far[fine] / nodes.length;
+  const places = nodes.map((_, i) => points[far.findIndex(length => length >= apart * i - 1e-9)]);
   const lowest = Math.max(...places.map(place => place.y));
   return places.map(({x, y}) => ({x, y: y / lowest}));
 }
@@ -532,7 +552,7 @@ function asTree(state) {
 
 const layouts = {ring: onCircle, all: onCircle, star: aroundOne, grid: onGrid, tree: asTree};
 
-// drawLinks draws the links that the algorithm has itself, or the ring.
+// drawLinks draws the links that the algorithm uses.
 function drawLinks({state, at}) {
   const {shape: form, links} = state.layout;
   let pairs = links;
@@ -546,7 +566,7 @@ function drawLinks({state, at}) {
 // drawSides gives the nodes on each side of a cut a ring of one color, and a letter.
 function drawSides({state, at, radius, letter}) {
   if (!state.cut.length) return "";
-  return shape("g", {class: "sides"}, state.nodes.map(({id, side}) => [
+  return shape("g", {class: "sides"}, state.nodes.filter(({side}) => side >= 0).map(({id, side}) => [
     shape("circle", {cx: at[id].x, cy: at[id].y, r: radius * 1.42, style: "--c:" + sideColors[side % 4]}),
     shape("text", {x: at[id].x - radius * 1.6, y: at[id].y - radius * 0.9, "font-size": letter,
       style: "--c:" + sideColors[side % 4]}, "ABCDEFGH"[side % 8]),
@@ -582,12 +602,13 @@ function drawWays(view) {
     if (seen.has(pair) || m.from === m.to) return null;
     seen.add(pair);
     const {a, middle, b} = way(view, m.from, m.to);
-    return shape("path", {d: `M${a.x} ${a.y}Q${middle.x} ${middle.y} ${b.x} ${b.y}`, "marker-end": "url(#head)"});
+    const d = `M${a.x} ${a.y}Q${middle.x} ${middle.y} ${b.x} ${b.y}`;
+    return shape("path", {d, "marker-end": "url(#head)"});
   }));
 }
 
-// drawWaits draws arrows from the chosen node to the nodes that it waits for, and those of a circle of waiting
-// nodes.
+// drawWaits draws arrows from the chosen node to the nodes that it waits for, and those of a circle of
+// waiting nodes.
 function drawWaits({s, state, at, radius}) {
   if (asking(s)) return "";
   const arrows = state.nodes.flatMap(node => node.waitsFor.map(to => {
@@ -618,7 +639,7 @@ function standingOf(state, node) {
 // outline returns the shape of a node by what it does: a circle, a hexagon that waits, a square inside.
 function outline(name, x, y, r) {
   if (name === "inside") {
-    return shape("rect", {class: "body", x: x - r * 1.05, y: y - r * 1.05, width: r * 2.1, height: r * 2.1, rx: 2});
+    return shape("rect", {class: "body", x: x - r, y: y - r, width: r * 2, height: r * 2, rx: 2});
   }
   if (name === "waiting") {
     const corners = [0, 1, 2, 3, 4, 5].map(i => [x + 1.18 * r * Math.cos(i * Math.PI / 3),
@@ -657,7 +678,7 @@ function drawNode(view, node, labels) {
   const wrong = state.found && !asking(s) && state.found.says.includes(`node ${node.id} `);
   const classes = ["node", name, node.paused && "paused", s === present() && node.id === chosen && "chosen",
     wrong && "wrong", node.circle.length && !asking(s) && "circled"].filter(Boolean).join(" ");
-  const half = says.length * letter * 0.26 + 4;
+  const half = widthOf(says, letter * 0.95) / 2 + 2;
   const word = shape("text", {class: "word", x: Math.max(half, Math.min(view.wide - half, x)),
     y: y + r * 1.25 + letter * 0.95, "font-size": letter * 0.95}, says);
   const title = node.server ? "server" : "node";
@@ -666,8 +687,8 @@ function drawNode(view, node, labels) {
   const group = shape("g", {class: classes, role: "button", tabindex: -1, "data-node": node.id,
     "data-key": `n${s.id}-${node.id}`, "aria-label": `${title} ${node.id}${says ? ", " + says : ""}`},
   outline(name, x, y, r), node.paused && shape("circle", {class: "pausing", cx: x, cy: y, r: r * 0.98}),
-  shape("text", {class: "id", x, y: y + r * 0.36, "font-size": r * 1.05}, (node.server ? "S" : "") + node.id),
-  badges(node, x, y, r), says && word);
+  badges(node, x, y, r), shape("text", {class: "id", x, y: y + r * 0.36, "font-size": r * 1.05},
+    (node.server ? "S" : "") + node.id), says && word);
   return [group, pill(view, node, says ? 1 : 0, labels)];
 }
 
@@ -682,7 +703,7 @@ function pill({s, state, at, radius: r, letter}, node, row, labels) {
   const {step} = offers.find(e => /^\w+ \d+$/.test(e.step)) || offers[0];
   const verb = verbs[step.split(" ")[0]] || step;
   const {x} = at[node.id], y = at[node.id].y + r * 1.3 + row * letter * 1.1 + letter * 0.2;
-  const wide = letter * (verb.length * 0.56 + 1.2);
+  const wide = widthOf(verb, letter * 0.95) + letter * 1.2;
   labels.push({x: x - wide / 2, y, wide, high: letter * 1.45});
   return shape("g", {class: "pill", role: "button", tabindex: -1, "data-step": step,
     "data-key": `p${s.id}-${node.id}`, "aria-label": `node ${node.id}: ${verb}`},
@@ -716,9 +737,6 @@ function drawMessages(view, labels) {
   return state.flying.map(m => drawMessage(view, m, size, labels));
 }
 
-// shorten cuts a text.
-const shorten = (text, most) => text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
-
 // drawMessage draws a message as a dot with its label.
 function drawMessage(view, m, size, labels) {
   const {s, state} = view;
@@ -731,8 +749,9 @@ function drawMessage(view, m, size, labels) {
   shape("title", {}, told + (m.open ? "" : `\n${m.blocked}`)),
   shape("circle", {class: "reach", cx: spot.x, cy: spot.y, r: Math.max(16, size * 1.8)}),
   dot(mark(kind), spot.x, spot.y, size));
-  const label = shorten(m.text ? `${kind.name} ${m.text.replace(/: /g, " ")}` : kind.name, 30);
-  group.append(labelAt(view, spot, size, label, labels));
+  const label = m.text ? `${kind.name} ${m.text.replace(/: /g, " ")}` : kind.name;
+  const short = label.length > 30 ? label.slice(0, 29) + "\u2026" : label;
+  group.append(labelAt(view, spot, size, short, labels));
   return group;
 }
 
@@ -748,20 +767,22 @@ function dot(name, x, y, size) {
 // labelAt writes a label beside a dot where there is room. Without room it shows only while it is pointed at.
 function labelAt(view, {x, y, side}, size, text, labels) {
   const letter = view.letter * 0.85;
-  const wide = text.length * letter * 0.6, high = letter * 1.1;
-  const right = {x: x + size * 1.7, y: y - high / 2}, left = {x: x - size * 1.7 - wide, y: y - high / 2};
+  const wide = widthOf(text, letter, "600"), high = letter * 1.1;
+  const right = {x: x + size * 2, y: y - high / 2}, left = {x: x - size * 2 - wide, y: y - high / 2};
   const above = {x: x - wide / 2, y: y - size * 1.6 - high}, below = {x: x - wide / 2, y: y + size * 1.6};
   const order = Math.abs(side.x) > Math.abs(side.y) ? (side.x > 0 ? [right, left] : [left, right])
     : (side.y > 0 ? [below, above] : [above, below]);
-  const free = [...order, right, above, below, left].find(place => place.x > 0 && place.x + wide < view.wide &&
-    place.y > 0 && place.y + high < view.high && !labels.some(other => overlap({...place, wide, high}, other)));
+  const inside = p => p.x > 0 && p.x + wide < view.wide && p.y > 0 && p.y + high < view.high;
+  const free = [...order, right, above, below, left].find(place => inside(place) &&
+    !labels.some(other => overlap({...place, wide, high}, other)));
   const place = free || above;
   if (free) labels.push({...place, wide, high});
   return shape("text", {class: "label" + (free ? "" : " crowded"), x: place.x, y: place.y + letter * 0.85,
     "font-size": letter}, text);
 }
 
-const overlap = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y + b.high && b.y < a.y + a.high;
+const overlap = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide &&
+  a.y < b.y + b.high && b.y < a.y + a.high;
 
 // leave moves the message of the step that comes next to its receiver, or lets it fade when it is lost.
 async function leave(s, before, time) {
@@ -815,7 +836,7 @@ const folded = [["fault", "Faults"], ["detector", "Suspicions"]];
 // showNext lists what can happen next. The first nine have the keys 1 to 9.
 function showNext(s) {
   const list = byId("next-list");
-  byId("next").hidden = s.state.film || (ended(s) && !asking(s));
+  byId("next").hidden = s.state.film || frozen(s);
   if (asking(s)) {
     list.replaceChildren(make("p", {}, "Hidden until the question is answered."));
     return;
@@ -841,13 +862,14 @@ function groupsOf(all) {
 // foldedGroup returns a group that is unfolded on demand.
 function foldedGroup(s, name, title, all) {
   if (!all.length) return null;
-  const details = make("details", {open: openGroups.has(name)}, make("summary", {}, `${title} (${all.length})`));
-  const fillIn = () => details.append(...all.map(e => nextItem(s, e, 0)));
-  if (details.open) fillIn();
+  const open = openGroups.has(name);
+  const details = make("details", {open}, make("summary", {}, `${title} (${all.length})`),
+    open ? all.map(e => nextItem(s, e, 0)) : null);
   details.addEventListener("toggle", () => {
-    if (details.open && !openGroups.has(name)) fillIn();
+    if (details.open === openGroups.has(name)) return;
     if (details.open) openGroups.add(name);
     else openGroups.delete(name);
+    showNext(s);
   });
   return details;
 }
@@ -876,9 +898,12 @@ function showSteps(s) {
     items.push(make("li", {class: "gap"}, counted(steps - to, "later step", "later steps")));
   }
   list.replaceChildren(...items);
-  byId("steps-title").textContent = ended(s) && !asking(s) ? "The steps that led to it" : "What has happened";
+  byId("steps-title").textContent = frozen(s) ? "The steps that led to it" : "What has happened";
   const now = list.querySelector("[aria-current]");
   if (now) scrollTo(list, now);
+  const unknown = k => !s.told[k] || (k < step && !s.told[k].seen);
+  const missing = Array.from({length: to - from}, (_, i) => from + i).find(unknown);
+  if (missing !== undefined && !s.state.film) inTurn(() => learn(s, missing, to));
 }
 
 // scrollTo scrolls a box so that something in it shows, and does not scroll the page.
@@ -907,7 +932,7 @@ function showSaying(s) {
     : firstHint(s.state));
 }
 
-// firstHint says what to do before the first step, and what to look for if the algorithm is known to be broken.
+// firstHint says what to do before the first step, and what to look for in an algorithm known to be broken.
 function firstHint(state) {
   const {flaw} = algorithmNamed(state.algorithm) || {};
   const verb = state.kind === "election" ? "campaign" : "ask";
@@ -938,13 +963,14 @@ function showNode(s) {
 // nodeButtons returns the buttons of what can happen to a node.
 function nodeButtons(state, node) {
   const about = e => new RegExp(`^(suspect|trust) \\d+>${node.id}$`).test(e.step);
-  const own = state.enabled.filter(e => about(e) || (e.node === node.id && !e.number && e.group !== "detector"));
+  const own = state.enabled.filter(e => about(e) ||
+    (e.node === node.id && !e.number && e.group !== "detector"));
   const others = state.nodes.map(n => n.id).filter(id => id !== node.id);
   const buttons = own.map(e => make("button", {"data-step": e.step, title: e.says, "data-key": "b" + e.step},
     verbOf(e)));
   if (others.length) {
-    buttons.push(make("button", {"data-step": cutStep([[node.id], others]), title: "It reaches no other node"},
-      "cut it off"));
+    const step = cutStep([[node.id], others]);
+    buttons.push(make("button", {"data-step": step, title: "It reaches no other node"}, "cut it off"));
   }
   return buttons;
 }
@@ -964,12 +990,13 @@ const cutStep = sides => "cut " + sides.map(side => side.join(",")).join("/");
 // nodeFacts tells what is known of a node beside its fields.
 function nodeFacts(state, node, hide) {
   const facts = [];
-  if (!hide && node.waitsFor.length) facts.push(`It waits for ${listed(node.waitsFor.map(id => "node " + id))}.`);
+  const named = ids => listed(ids.map(id => "node " + id));
+  if (!hide && node.waitsFor.length) facts.push(`It waits for ${named(node.waitsFor)}.`);
   if (!hide && node.circle.length) facts.push(`It is in a circle: ${node.circle.join(" waits for ")}.`);
   if (node.token) facts.push("It holds the token.");
   if (node.fence) facts.push(`Its fence number is ${node.fence}.`);
   if (state.kind === "election" && node.term) facts.push(`Its term is ${node.term}.`);
-  if (node.suspects.length) facts.push(`It suspects ${listed(node.suspects.map(id => "node " + id))}.`);
+  if (node.suspects.length) facts.push(`It suspects ${named(node.suspects)}.`);
   if (node.timers.length) facts.push(`Its timers: ${node.timers.join(", ")}.`);
   if (node.incarnation > 1) facts.push(`It is in its life number ${node.incarnation}.`);
   return facts;
@@ -1037,6 +1064,7 @@ function showCode(s) {
   if (place && place.part) markLines(lines, place.part, "case");
   body.querySelector(".where").textContent = file +
     (place ? `: ${ran.method}${ran.case ? ", " + ran.case : ""}, at node ${ran.node}` : "");
+  if (!place && s.state.step > 0) return;
   const [first] = place ? place.part || place.range : source.doc || [1];
   const box = body.querySelector("pre");
   if (lines[first - 1]) {
@@ -1079,7 +1107,7 @@ async function showDiagram() {
   const s = present();
   const box = byId("diagram");
   if (!s.state || s.state.step === 0) {
-    box.replaceChildren(make("p", {}, "The space-time diagram grows here: time to the right, a line for each node."));
+    box.replaceChildren(make("p", {}, "The space-time diagram grows here, with a line for each node."));
     return;
   }
   const range = {session: s.id, from: Math.max(0, s.state.step - diagramSteps), to: s.state.step};
@@ -1107,25 +1135,28 @@ function drawStrip(s) {
   const end = bar => x(bar.to === null ? state.step : bar.to);
   const parts = asking(s) ? [] : state.strip;
   box.replaceChildren(shape("svg", {width: wide, height: high, viewBox: `0 0 ${wide} ${high}`},
-    cutsOf(s).map(cut => shape("rect", {class: "cut", x: x(cut.from), width: Math.max(2, end(cut) - x(cut.from)),
-      y: 0, height: high}, shape("title", {}, `the links are cut from step ${cut.from}`))),
+    cutsOf(s).map(cut => shape("rect", {class: "cut", x: x(cut.from), y: 0, height: high,
+      width: Math.max(2, end(cut) - x(cut.from))}, shape("title", {}, "links are cut"))),
     state.nodes.map(({id}) => [
       row > 7 && shape("text", {x: left - 5, y: (id + 0.8) * row, "font-size": row * 0.85}, String(id)),
       shape("line", {class: "life", x1: left, x2: wide - 4, y1: (id + 0.5) * row, y2: (id + 0.5) * row})]),
     parts.map(bar => stripBar(bar, row, x(bar.from), end(bar))),
     shape("line", {class: "now", x1: x(state.step), x2: x(state.step), y1: 0, y2: high})));
-  s.strip = {from, to, left, wide: wide - left - 4};
 }
 
-// cutsOf lists the steps in which links were cut.
+// cutsOf lists the steps in which links were cut, as far as the strip shows them.
 function cutsOf(s) {
+  const first = s.state.from || 0;
   const cuts = [];
-  s.told.slice(0, s.state.step).forEach(({text}, i) => {
+  for (let at = first; at < s.state.step; at++) {
+    const text = s.told[at] ? s.told[at].text : "";
     const last = cuts[cuts.length - 1];
-    if (/^(cut|heal)\b/.test(text) && last && last.to === null) last.to = i + 1;
-    if (text.startsWith("cut ")) cuts.push({from: i + 1, to: null});
-  });
-  return cuts.filter(cut => cut.to === null || cut.to >= (s.state.from || 0));
+    if (/^(cut|heal)\b/.test(text) && last && last.to === null) last.to = at + 1;
+    if (text.startsWith("cut ")) cuts.push({from: at + 1, to: null});
+    else if (text === "heal" && !last) cuts.push({from: first, to: at + 1});
+  }
+  if (s.state.cut.length && !cuts.length) cuts.push({from: first, to: null});
+  return cuts;
 }
 
 // stripBar returns the bar of one thing that a node did.
@@ -1134,13 +1165,6 @@ function stripBar({node, what, from, to}, row, x, end) {
   return shape("rect", {class: what, x, y: (node + 0.5 - half) * row, width: Math.max(2, end - x),
     height: 2 * half * row}, shape("title", {}, `node ${node}: ${what} from step ${from}` +
       (to === null ? "" : ` to step ${to}`)));
-}
-
-// goByStrip goes to the step of a place on the strip.
-function goByStrip(event) {
-  const {from, to, left, wide} = present().strip;
-  const share = (event.clientX - byId("strip").getBoundingClientRect().left - left) / wide;
-  go(present(), Math.round(from + share * (to - from)));
 }
 
 // light lights up all that is about one message: on the stage, in the lists and in the diagram.
@@ -1155,24 +1179,25 @@ function light(number) {
 // promises are what the checks check, in words.
 const promises = {
   exclusion: "no more clients are inside than may be", panic: "an algorithm can handle all that comes",
-  deadlock: "of clients that wait, one enters in the end", starvation: "each client that waits enters in the end",
-  fairness: "no client is passed over more often than promised", minority: "no client enters without a majority",
-  leaders: "no two nodes lead at once", terms: "no two nodes lead in one term",
-  agreement: "the nodes that are up agree on a leader in the end",
+  deadlock: "of clients that wait, one enters in the end",
+  starvation: "each client that waits enters in the end",
+  fairness: "no client is passed over more often than promised",
+  minority: "no client enters without a majority", leaders: "no two nodes lead at once",
+  terms: "no two nodes lead in one term", agreement: "the nodes that are up agree on a leader in the end",
 };
 
 // showBanner says which promise is broken and how that came about, or why nothing goes on.
 function showBanner(s) {
   const banner = byId("banner");
-  const over = ended(s) && !asking(s);
+  const over = frozen(s);
   document.body.classList.toggle("frozen", over);
   banner.hidden = !over;
   if (!over) return banner.replaceChildren();
   const {found, stuck, broken} = s.state;
   const promise = promises[found ? found.check : s.state.kind === "election" ? "agreement" : "deadlock"];
   banner.replaceChildren(make("p", {}, make("b", {}, sentence(found ? found.says : stuck)),
-    ` Broken promise: ${promise || found.check}. ${assumptionsOf(broken)} `, make("span", {class: "verdict"}), " ",
-    make("button", {"data-do": "back"}, "Back one step"), " ",
+    ` Broken promise: ${promise || found.check}. ${assumptionsOf(broken)} `,
+    make("span", {class: "verdict"}), " ", make("button", {"data-do": "back"}, "Back one step"), " ",
     found ? null : make("button", {"data-do": "wentOn"}, "Go on all the same")));
   inTurn(() => showVerdict(s));
 }
@@ -1208,7 +1233,8 @@ function showQuestion(s) {
 // judged says whether an answer is right.
 function judged({answers, right}, answer) {
   if (right < 0) return `You say: ${answer}. Now see what happens.`;
-  return answers[right] === answer ? `${answer}: that is right.` : `You say: ${answer}. It is: ${answers[right]}.`;
+  if (answers[right] === answer) return `${answer}: that is right.`;
+  return `You say: ${answer}. It is: ${answers[right]}.`;
 }
 
 function answer(text) {
@@ -1222,9 +1248,8 @@ function answer(text) {
 let challenge = null; // what a person tries to reach
 
 async function challengeTo(one) {
-  sessions.length > 1 && alone();
-  await begin(sessions[0], one.schedule);
-  challenge = {...one, first: sessions[0].state.step, reached: 0};
+  await beginAlone("new", {schedule: one.schedule});
+  challenge = {...one, first: sessions[0].state.step};
   adopt(sessions[0].state, one.schedule);
   draw(sessions[0]);
 }
@@ -1238,7 +1263,8 @@ function showChallenge(s) {
   const {found, stuck} = s.state;
   const reached = found ? !challenge.check || found.check === challenge.check
     : Boolean(stuck) && ["deadlock", "starvation", "agreement"].includes(challenge.check);
-  const text = reached ? `Done, in ${counted(steps, "step", "steps")}. ` : `${counted(steps, "step", "steps")} so far. `;
+  const count = counted(steps, "step", "steps");
+  const text = reached ? `Done, in ${count}. ` : `${count} so far. `;
   box.replaceChildren(make("b", {}, `Challenge: ${challenge.title}. `), text,
     make("span", {class: "fewest"}, reached && challenge.fewest ? fewestTold(steps) : ""),
     make("span", {class: "buttons"}, make("button", {"data-do": "again"}, "Again"),
@@ -1248,8 +1274,8 @@ function showChallenge(s) {
 
 function fewestTold(steps) {
   const {fewest} = challenge;
-  if (steps <= fewest) return `The explorer, which tries every order, needs ${fewest}, too: nobody can do better. `;
-  return `The explorer, which tries every order, needs ${fewest}: yours are ${steps - fewest} more. `;
+  const all = `The explorer, which tries every order, needs ${fewest}`;
+  return steps <= fewest ? `${all}, too. ` : `${all}: yours are ${steps - fewest} more. `;
 }
 
 async function explored() {
@@ -1305,34 +1331,25 @@ async function scheduleOf(value) {
   }
 }
 
-// openText plays a schedule or shows a recorded run. If it cannot, all stays as it was.
+// openText plays a schedule or shows a recorded run.
 async function openText(text) {
-  noTrouble();
   const first = text.trimStart();
   if (!first) throw new Error("This is empty: a schedule begins with a line turnstile schedule 1.");
-  if (first.startsWith("{") || first.startsWith("[")) return openFilm(text);
-  alone();
-  challenge = null;
-  await begin(sessions[0], text);
+  if (/^[{[]/.test(first)) return beginAlone("film", {film: filmOf(text)});
+  await beginAlone("new", {schedule: text});
   adopt(sessions[0].state, text);
 }
 
-// openFilm shows a recorded run.
-async function openFilm(text) {
-  let film;
+function filmOf(text) {
   try {
-    film = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new Error("This file is neither a schedule nor a recorded run.");
   }
-  alone();
-  const state = await call("film", {session: 0, film});
-  challenge = null;
-  await meet(sessions[0], state);
 }
 
 async function openFile(file) {
-  if (file.size > 64e6) throw new Error(`${file.name} is larger than 64 MB, which is too much for this page.`);
+  if (file.size > 64e6) throw new Error(`${file.name} is larger than 64 MB: too much for this page.`);
   await openText(await file.text());
   byId("schedule").close();
 }
@@ -1358,7 +1375,6 @@ function save() {
 // ---------------------------------------------------------------------------------------------- Choice
 
 const mostNodes = 64; // by hand, some 16 are the most that one can follow
-
 const algorithmNamed = name => catalog.algorithms.find(a => a.name === name);
 
 // offer fills a list of choices, in groups.
@@ -1380,8 +1396,8 @@ function offerAll() {
     ["Broken algorithms", asked(c => !outside(c) && !easy.test(c.algorithm))],
     ["Broken assumptions", asked(outside)]], "Challenges \u2026");
   const stories = groupsOf(catalog.stories.map(story => ({...story, group: story.algorithm})));
-  offer(byId("stories"), [...stories].map(([name, all]) => [name, all.map(story => [story.path, story.title])]),
-    "Stories \u2026");
+  const titled = all => all.map(story => [story.path, story.title]);
+  offer(byId("stories"), [...stories].map(([name, all]) => [name, titled(all)]), "Stories \u2026");
 }
 
 // offerOptions shows the options of the chosen algorithm.
@@ -1396,7 +1412,8 @@ function offerOptions() {
       make("small", {}, " " + (option.means || "")))),
     make("label", {}, make("input", {type: "checkbox", "data-head": "reordering"}),
       " messages of a link may overtake each other"),
-    make("label", {}, make("input", {type: "checkbox", "data-head": "fenced"}), " the resource demands fence numbers"));
+    make("label", {}, make("input", {type: "checkbox", "data-head": "fenced"}),
+      " the resource demands fence numbers"));
 }
 
 function optionField(option) {
@@ -1411,7 +1428,7 @@ function headOf(name, n) {
   const one = algorithmNamed(name);
   const options = fields.filter(field => one.options.some(option => option.name === field.dataset.option &&
     option.default !== field.value)).map(field => `${field.dataset.option} ${field.value}`);
-  const heads = [...byId("option-list").querySelectorAll("[data-head]:checked")].map(field => field.dataset.head);
+  const heads = [...byId("option-list").querySelectorAll("[data-head]:checked")].map(box => box.dataset.head);
   return ["turnstile schedule 1", "algorithm " + name, "n " + n, ...options, ...heads, "", ""].join("\n");
 }
 
@@ -1419,7 +1436,7 @@ function headOf(name, n) {
 function chosenN() {
   const n = Number(byId("n").value);
   if (!Number.isInteger(n) || n < 1) throw new Error("The number of nodes is a whole number from 1.");
-  if (n > mostNodes) throw new Error(`${n} nodes are too many for this page, which shows at most ${mostNodes}.`);
+  if (n > mostNodes) throw new Error(`${n} nodes are too many for this page: it shows at most ${mostNodes}.`);
   return n;
 }
 
@@ -1447,17 +1464,14 @@ function adopt(state, text) {
   }
 }
 
-async function simulate() {
+function simulate() {
   const options = {};
   for (const field of byId("option-list").querySelectorAll("[data-option]")) {
     options[field.dataset.option] = field.value;
   }
-  alone();
-  const state = await call("simulate", {session: 0, algorithm: byId("algorithm").value, n: chosenN(), options,
+  return beginAlone("simulate", {algorithm: byId("algorithm").value, n: chosenN(), options,
     entries: Number(byId("entries").value), seed: Number(byId("seed").value), latency: byId("latency").value,
     fault: byId("fault").value});
-  challenge = null;
-  await meet(sessions[0], state);
 }
 
 // ---------------------------------------------------------------------------------------------- Side by side
@@ -1494,7 +1508,8 @@ async function beside() {
 // usualOther returns an algorithm to compare with.
 function usualOther(algorithm, kind) {
   const usual = ["lamport", "ricart-agrawala", "chang-roberts", "bully"];
-  const others = catalog.algorithms.filter(a => a.kind === kind && a.name !== algorithm && !a.flaw).map(a => a.name);
+  const like = catalog.algorithms.filter(a => a.kind === kind && a.name !== algorithm && !a.flaw);
+  const others = like.map(a => a.name);
   return usual.find(name => others.includes(name)) || others[0];
 }
 
@@ -1523,7 +1538,8 @@ function showTransport(s) {
   byId("place").value = step;
   byId("to-start").disabled = byId("back").disabled = step === 0;
   byId("forward").disabled = byId("to-end").disabled = asking(s) || step >= steps;
-  byId("step").disabled = byId("run").disabled = asking(s) || (ended(s) && step >= steps && sessions.length === 1);
+  const over = ended(s) && step >= steps && sessions.length === 1;
+  byId("step").disabled = byId("run").disabled = asking(s) || over;
   byId("all-ask").disabled = film || asking(s) || ended(s);
   byId("mode").disabled = Boolean(film);
   byId("heal").hidden = !s.state.cut.length || asking(s);
@@ -1559,11 +1575,13 @@ function toggleHall() {
   const on = document.body.classList.toggle("hall");
   document.documentElement.classList.toggle("hall", on);
   byId("hall").setAttribute("aria-pressed", on);
-  if (on && document.documentElement.requestFullscreen) document.documentElement.requestFullscreen().catch(() => {});
+  const root = document.documentElement;
+  if (on && root.requestFullscreen) root.requestFullscreen().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
   sessions.forEach(draw);
 }
 
+// chooseNode opens or closes the panel of a node.
 function chooseNode(id) {
   chosen = chosen === id ? null : id;
   draw(present());
@@ -1577,7 +1595,7 @@ function activate(s) {
   sessions.forEach(draw);
 }
 
-// press does what an element stands for. It reports whether the element stands for something.
+// press does what an element stands for.
 function press(element) {
   const s = sessionOf(element);
   activate(s);
@@ -1599,15 +1617,14 @@ function hit(s, number, what) {
   chooseMessage(s, number, what || mode);
 }
 
-const pressable = "button, [role=button], [data-answer]";
-
 // Dragging from node to node cuts them from each other.
 let drag = null;
 
 function beginDrag(event) {
-  const group = event.target.closest("[data-node]");
+  const group = event.target.closest(".node");
   if (!group || event.button > 0 || sessionOf(group).state.film) return;
-  drag = {s: sessionOf(group), from: Number(group.dataset.node), x: event.clientX, y: event.clientY, line: null};
+  const from = Number(group.dataset.node);
+  drag = {s: sessionOf(group), from, x: event.clientX, y: event.clientY, line: null};
 }
 
 function keepDragging(event) {
@@ -1631,7 +1648,7 @@ function endDrag(event) {
   swallow = true;
   setTimeout(() => { swallow = false; }, 0);
   const under = document.elementFromPoint(event.clientX, event.clientY);
-  const group = under && under.closest("[data-node]");
+  const group = under && under.closest(".node");
   if (!group || sessionOf(group) !== was.s) return;
   const to = Number(group.dataset.node);
   if (to !== was.from) choose(was.s, cutStep([[was.from], [to]]));
@@ -1650,7 +1667,8 @@ function pressKey(event) {
   if (target.closest("input, select, textarea")) return;
   const id = keys[event.key] || keys[event.key.toLowerCase()];
   const role = target.closest("[role=button]");
-  if (/^[1-9]$/.test(event.key)) pressDigit(event.key);
+  const item = byId("next-list").querySelector(`[data-digit="${CSS.escape(event.key)}"]`);
+  if (item) press(item);
   else if (event.key === "Enter" || event.key === " ") {
     if (!role) return;
     press(role);
@@ -1665,11 +1683,6 @@ function pressKey(event) {
   event.preventDefault();
 }
 
-function pressDigit(digit) {
-  const item = byId("next-list").querySelector(`[data-digit="${digit}"]`);
-  if (item) press(item);
-}
-
 // walk moves the focus within the stage or a list.
 function walk(target, by) {
   const box = target.closest("svg.stage, #next-list, #step-list");
@@ -1682,7 +1695,7 @@ function walk(target, by) {
 function attend() {
   document.addEventListener("click", event => {
     if (swallow || !event.target.closest) return;
-    const element = event.target.closest(pressable);
+    const element = event.target.closest("button, [role=button]");
     if (element && !element.disabled) press(element);
     else if (event.target.closest("[data-session]")) activate(sessionOf(event.target));
   });
@@ -1697,8 +1710,7 @@ function attend() {
       light(about && about.dataset.number);
     });
   }
-  byId("strip").addEventListener("click", goByStrip);
-  byId("place").addEventListener("input", event => go(present(), Number(event.target.value)));
+  on("place", "input", event => go(present(), Number(event.target.value)));
   document.addEventListener("change", event => {
     if (event.target.id === "second") inTurn(() => changeSecond(event.target.value));
   });
@@ -1708,33 +1720,35 @@ function attend() {
   addEventListener("hashchange", () => inTurn(openHash));
 }
 
+const on = (id, kind, work) => byId(id).addEventListener(kind, work);
+
 // attendForms listens to the fields at the top and in dialogs.
 function attendForms() {
-  byId("choose").addEventListener("submit", event => {
+  on("choose", "submit", event => {
     event.preventDefault();
     byId("options").open = false;
     inTurn(anew);
   });
-  byId("algorithm").addEventListener("change", () => { offerOptions(); inTurn(anew); });
-  byId("n").addEventListener("change", () => inTurn(anew));
-  byId("challenges").addEventListener("change", event => {
+  on("algorithm", "change", () => { offerOptions(); inTurn(anew); });
+  on("n", "change", () => inTurn(anew));
+  on("challenges", "change", event => {
     const one = catalog.challenges.find(c => c.id === event.target.value);
     event.target.value = "";
     if (one) inTurn(() => challengeTo(one));
   });
-  byId("stories").addEventListener("change", event => {
+  on("stories", "change", event => {
     const path = event.target.value;
     event.target.value = "";
     if (path) inTurn(() => openNamed(path));
   });
-  byId("simulate-form").addEventListener("submit", event => {
+  on("simulate-form", "submit", event => {
     if (event.submitter && event.submitter.value === "run") inTurn(simulate);
   });
 }
 
 // attendFiles listens to files that are opened or dropped.
 function attendFiles() {
-  byId("file").addEventListener("change", event => {
+  on("file", "change", event => {
     const [file] = event.target.files;
     if (file) inTurn(() => openFile(file));
     event.target.value = "";
@@ -1749,10 +1763,11 @@ function attendFiles() {
 
 // ---------------------------------------------------------------------------------------------- Beginning
 
-// openNamed opens a story or begins an algorithm.
+// openNamed opens a story, by its path or the end of it, or begins an algorithm.
 async function openNamed(name) {
-  const story = catalog.stories.find(story => [story.path, story.path.replace(/\.txt$/, "")].includes(name));
-  if (story) return openText(story.schedule || await call("story", {path: story.path}));
+  const ends = path => path.replace(/.*testdata\/(.*)\.txt$/, "$1");
+  const story = catalog.stories.find(({path}) => path === name || ends(path) === name);
+  if (story) return openText(await call("story", {path: story.path}));
   if (!algorithmNamed(name)) throw new Error(`There is no algorithm or story ${name}: choose one above.`);
   byId("algorithm").value = name;
   offerOptions();
@@ -1774,7 +1789,7 @@ async function openFirst() {
   const begun = text && !text.startsWith("{{") ? JSON.parse(text) : {};
   try {
     if (begun.schedule) return await openText(begun.schedule);
-    if (begun.film) return await openFilm(typeof begun.film === "string" ? begun.film : JSON.stringify(begun.film));
+    if (begun.film) return await beginAlone("film", {film: begun.film});
     if (await openHash()) return;
   } catch (problem) {
     complain(problem);
