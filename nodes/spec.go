@@ -21,7 +21,11 @@ type Spec struct {
 	Coordinator func(c Config) ID
 	// Ports makes the network anonymous: machines send to ports, receive from ports, and do not know their own
 	// ID. It returns the node at each port of node id; nil: machines know IDs.
-	Ports    func(c Config, id ID) []ID
+	Ports func(c Config, id ID) []ID
+	// Edges returns the nodes that client id sends to, servers included, as long as it takes nobody for dead and
+	// nothing for lost; answers come back along the same edges. Nil: a client may send to every other. Pictures
+	// are drawn along edges; nothing else depends on them.
+	Edges    func(c Config, id ID) []ID
 	Messages []MessageKind // every message that its machines send or save
 	Timers   []TimerName   // every kind of timer that its machines set
 	Options  []Option      // its settings, apart from the number of nodes
@@ -337,6 +341,16 @@ type Config struct {
 	// nodes are in one region, or on one host. A machine that keeps such a slice keeps a copy of it.
 	Regions []int `json:"regions,omitempty" yaml:"-"`
 	Hosts   []int `json:"hosts,omitempty" yaml:"-"`
+}
+
+// Others returns all clients but one.
+func (c Config) Others(id ID) (others []ID) {
+	for other := range ID(c.N) {
+		if other != id {
+			others = append(others, other)
+		}
+	}
+	return others
 }
 
 // Region returns the region of a node; 0 if all nodes are in one.

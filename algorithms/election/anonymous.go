@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes"
 )
 
-// nextOnly returns the one port of a node of an anonymous ring: to the next node.
+// nextOnly returns the next node of a ring: the one port of a node of an anonymous ring.
 func nextOnly(c nodes.Config, id nodes.ID) []nodes.ID { return []nodes.ID{(id + 1) % nodes.ID(c.N)} }
 
 // drawsOption is the number of identities that nodes draw from.

@@ -14,6 +14,7 @@ var changRobertsAlgorithm = algorithm.Algorithm{
 		New:      func(c nodes.Config) nodes.Machine { return &changRoberts{newRingNode(c)} },
 		Messages: []nodes.MessageKind{{Zero: changElection{}}, {Zero: ringElected{}}},
 		Options:  []nodes.Option{idsOption},
+		Edges:    nextOnly,
 		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
 	Family: "ring",

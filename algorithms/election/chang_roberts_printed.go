@@ -14,6 +14,7 @@ var changRobertsPrintedAlgorithm = algorithm.Algorithm{
 		},
 		Messages: []nodes.MessageKind{{Zero: printedElection{}}, {Zero: printedElected{}}},
 		Options:  append(shownWith("announce=circulate", idsOption), printedAnnounceOption),
+		Edges:    nextOnly,
 		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
 	Family: "ring",

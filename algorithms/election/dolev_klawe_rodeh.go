@@ -11,6 +11,7 @@ var dolevKlaweRodehAlgorithm = algorithm.Algorithm{
 		New:      func(c nodes.Config) nodes.Machine { return &dolevKlaweRodeh{ringNode: newRingNode(c)} },
 		Messages: []nodes.MessageKind{{Zero: dolevValue{}}, {Zero: ringElected{}}},
 		Options:  []nodes.Option{idsOption},
+		Edges:    nextOnly,
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia,
 	},

@@ -11,6 +11,7 @@ var franklinAlgorithm = algorithm.Algorithm{
 		New:      func(c nodes.Config) nodes.Machine { return &franklin{ringNode: newRingNode(c)} },
 		Messages: []nodes.MessageKind{{Zero: franklinIdentity{}}, {Zero: ringElected{}}},
 		Options:  []nodes.Option{idsOption},
+		Edges:    nextOnly,
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},

@@ -11,6 +11,7 @@ var hirschbergSinclairAlgorithm = algorithm.Algorithm{
 		New:      func(c nodes.Config) nodes.Machine { return &hirschbergSinclair{ringNode: newRingNode(c)} },
 		Messages: []nodes.MessageKind{{Zero: sinclairProbe{}}, {Zero: sinclairReply{}}, {Zero: ringElected{}}},
 		Options:  []nodes.Option{idsOption},
+		Edges:    nextOnly,
 		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},
 	Family: "ring",

@@ -18,6 +18,7 @@ var itaiRodehAlgorithm = algorithm.Algorithm{
 			return i
 		},
 		Ports:    nextOnly,
+		Edges:    nextOnly,
 		Messages: []nodes.MessageKind{{Zero: itaiDraw{}}},
 		Options:  []nodes.Option{drawsOption},
 		Safe:     nodes.NoAmnesia,

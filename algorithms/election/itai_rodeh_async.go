@@ -12,6 +12,7 @@ var itaiRodehAsyncAlgorithm = algorithm.Algorithm{
 		Name: "itai-rodeh-async", Kind: nodes.Election,
 		New:      func(c nodes.Config) nodes.Machine { return &itaiRodehAsync{anonymousNode: newAnonymousNode(c)} },
 		Ports:    nextOnly,
+		Edges:    nextOnly,
 		Messages: []nodes.MessageKind{{Zero: asyncCandidate{}}, {Zero: asyncElected{}}},
 		Options:  []nodes.Option{drawsOption},
 		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,

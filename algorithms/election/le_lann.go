@@ -11,6 +11,7 @@ var leLannAlgorithm = algorithm.Algorithm{
 		New:      func(c nodes.Config) nodes.Machine { return &leLann{ringNode: newRingNode(c)} },
 		Messages: []nodes.MessageKind{{Zero: lannIdentity{}}, {Zero: ringElected{}}},
 		Options:  []nodes.Option{idsOption},
+		Edges:    nextOnly,
 		Safe:     nodes.NoAmnesia,
 		Live:     nodes.NoLoss | nodes.NoCrash | nodes.NoAmnesia,
 	},

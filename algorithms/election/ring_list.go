@@ -22,6 +22,12 @@ var ringListAlgorithm = algorithm.Algorithm{
 		Messages: []nodes.MessageKind{{Zero: listElection{}}, {Zero: listCoordinator{}},
 			{Zero: listResult{}, Broadcast: true}},
 		Options: []nodes.Option{idsOption, winsOption, listAnnounceOption, listWaitOption},
+		Edges: func(c nodes.Config, id nodes.ID) []nodes.ID {
+			if c.Value(listAnnounceOption) == "multicast" {
+				return c.Others(id)
+			}
+			return nextOnly(c, id)
+		},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		// A live node that is passed over keeps its old leader.
 		Safe: nodes.PerfectDetector,

@@ -18,7 +18,11 @@ var agrawalAlgorithm = algorithm.Algorithm{
 		Timers:   []nodes.TimerName{{Kind: waiting.Kind, Name: "retry"}},
 		Messages: append(slices.Clone(maekawaAlgorithm.Messages), nodes.MessageKind{Zero: arbiterVote{}}),
 		Options:  []nodes.Option{retryOfVotes},
-		Detects:  "heartbeat",
+		Edges: func(c nodes.Config, id nodes.ID) []nodes.ID {
+			path, _ := quorum.Tree(c.N, id, nodes.Set{})
+			return othersOf(path, id)
+		},
+		Detects: "heartbeat",
 		// A suspected node loses the votes that it has, so it must be down: otherwise two may be inside. Fence
 		// numbers would not help. An arbiter could number its loans, and a node could enter with a number above the
 		// numbers of its quorum. But a node that has lost its vote tells nobody the number under which it is

@@ -14,6 +14,12 @@ var centralAlgorithm = algorithm.Algorithm{
 		Servers:     oneServer,
 		NewServer:   newCoordinator,
 		Coordinator: theServer,
+		Edges: func(c nodes.Config, id nodes.ID) []nodes.ID {
+			if tells(c) {
+				return append(c.Others(id), theServer(c))
+			}
+			return onlyTheServer(c, id)
+		},
 		Messages: []nodes.MessageKind{{Zero: centralRequest{}, Only: byArrival},
 			{Zero: causalRequest{}, Only: causally}, {Zero: centralGrant{}, Permit: true},
 			{Zero: centralRelease{}}, {Zero: centralTold{}, Broadcast: true, Only: tells}},

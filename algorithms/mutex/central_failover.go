@@ -17,6 +17,7 @@ var centralFailoverAlgorithm = algorithm.Algorithm{
 				calls: c.Value(callsOption) == "request"}
 		},
 		Coordinator: centralInsideAlgorithm.Coordinator,
+		Edges:       centralInsideAlgorithm.Edges,
 		Timers:      []nodes.TimerName{{Kind: failoverTick.Kind, Name: "repeat"}, censusTimerName},
 		Messages: slices.Concat([]nodes.MessageKind{{Zero: failoverRequest{}},
 			{Zero: failoverGrant{}, Permit: true}, {Zero: failoverRelease{}}, {Zero: failoverEpoch{}}},

@@ -20,6 +20,7 @@ var centralFailoverLowestAlgorithm = algorithm.Algorithm{
 			return &failover{census: newCensus[failoverReport](c), lowest: true}
 		},
 		Coordinator: centralFailoverAlgorithm.Coordinator,
+		Edges:       centralFailoverAlgorithm.Edges,
 		Timers:      centralFailoverAlgorithm.Timers,
 		Messages:    centralFailoverAlgorithm.Messages,
 		Options:     []nodes.Option{retryOfQueue},

@@ -11,6 +11,7 @@ var centralInsideAlgorithm = algorithm.Algorithm{
 		New:         func(nodes.Config) nodes.Machine { return &centralInside{} },
 		Messages:    centralAlgorithm.Messages,
 		Coordinator: func(nodes.Config) nodes.ID { return 0 },
+		Edges:       func(c nodes.Config, id nodes.ID) []nodes.ID { return neighbours(starTree, c.N, id) },
 		Safe:        nodes.NoAmnesia,
 		Live:        nodes.NoLoss | nodes.NoCrash,
 	},

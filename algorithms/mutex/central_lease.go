@@ -19,6 +19,7 @@ var centralLeaseAlgorithm = algorithm.Algorithm{
 			return &leaseServer{lasts: c.Duration(leaseOption), leases: leases{Over: make([]uint64, c.N)}}
 		},
 		Coordinator: theServer,
+		Edges:       onlyTheServer,
 		Timers: []nodes.TimerName{{Kind: leaseRepeat.Kind, Name: "repeat"},
 			{Kind: leaseEnd.Kind, Name: "expiry"}},
 		Messages: []nodes.MessageKind{{Zero: leaseRequest{}}, {Zero: leaseGrant{}, Permit: true},

@@ -19,6 +19,7 @@ var centralQueuedAlgorithm = algorithm.Algorithm{
 			return &queuedServer{grantQueue: grantQueueOf(c.N), repeater: repeaterOf(c)}
 		},
 		Coordinator: theServer,
+		Edges:       onlyTheServer,
 		Timers:      []nodes.TimerName{{Kind: repeatTick.Kind, Name: "repeat"}},
 		Messages: []nodes.MessageKind{{Zero: queuedRequest{}}, {Zero: queuedPlace{}},
 			{Zero: queuedGrant{}, Permit: true}, {Zero: queuedRelease{}}},

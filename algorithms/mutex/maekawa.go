@@ -15,6 +15,7 @@ var maekawaAlgorithm = algorithm.Algorithm{
 		Messages: []nodes.MessageKind{{Zero: maekawaRequest{}}, {Zero: maekawaLocked{}, Permit: true},
 			{Zero: maekawaFailed{}}, {Zero: maekawaInquire{}}, {Zero: maekawaRelinquish{}}, {Zero: maekawaRelease{}}},
 		Options: []nodes.Option{quorumOption},
+		Edges:   quorumEdges,
 		Safe:    nodes.NoAmnesia,
 		Live:    nodes.NoLoss | nodes.NoCrash,
 	},

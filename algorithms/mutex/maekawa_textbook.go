@@ -24,6 +24,7 @@ var maekawaTextbookAlgorithm = algorithm.Algorithm{
 		},
 		Messages: maekawaAlgorithm.Messages,
 		Options:  maekawaAlgorithm.Options,
+		Edges:    maekawaAlgorithm.Edges,
 		Safe:     maekawaAlgorithm.Safe,
 		Live:     maekawaAlgorithm.Live,
 	},

@@ -11,6 +11,7 @@ var majorityAlgorithm = algorithm.Algorithm{
 		New:      func(c nodes.Config) nodes.Machine { return &majority{few: c.Value(askOption) == askMajority} },
 		Messages: maekawaAlgorithm.Messages,
 		Options:  []nodes.Option{askOption},
+		Edges:    func(c nodes.Config, id nodes.ID) []nodes.ID { return askedBy(id, c.N, asked(c))[1:] },
 		Safe:     nodes.NoAmnesia,
 		// It goes on while at most (N-1)/2 votes are out of reach, rounded down: votes of crashed nodes, and
 		// votes lent to a crashed node. So the crash of a few idle nodes does not stop it, unless only a
@@ -127,7 +128,7 @@ type majority struct {
 	few bool // asks no more nodes than needed
 }
 
-// Start lists the nodes to ask, this one first and then the next ones, so that all are asked equally often.
+// Start lists the nodes to ask. All are asked equally often.
 func (m *majority) Start(env *nodes.Env) {
 	n := env.N()
 	m.enough = moreThanHalf(n)
@@ -135,7 +136,15 @@ func (m *majority) Start(env *nodes.Env) {
 	if m.few {
 		count = m.enough
 	}
-	for i := range count {
-		m.votes = append(m.votes, maekawaVote{Arbiter: nodes.ID((int(env.Self()) + i) % n)})
+	for _, arbiter := range askedBy(env.Self(), n, count) {
+		m.votes = append(m.votes, maekawaVote{Arbiter: arbiter})
 	}
+}
+
+// askedBy lists so many of n nodes for a node to ask: itself first, and then the next ones.
+func askedBy(id nodes.ID, n, count int) (all []nodes.ID) {
+	for i := range count {
+		all = append(all, nodes.ID((int(id)+i)%n))
+	}
+	return all
 }

@@ -11,6 +11,9 @@ import (
 func oneServer(nodes.Config) int        { return 1 }
 func theServer(c nodes.Config) nodes.ID { return nodes.ID(c.N) }
 
+// onlyTheServer returns whom a client sends to.
+func onlyTheServer(c nodes.Config, _ nodes.ID) []nodes.ID { return []nodes.ID{theServer(c)} }
+
 // An asker is a client that asks the server, enters when the server grants its request, and gives the grant
 // back when it leaves. Requests and grants have numbers: a copy of a grant must not let a client in that has
 // left and requested again.

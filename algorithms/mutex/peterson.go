@@ -35,6 +35,10 @@ func petersonSpec(name string, client func(nodes.Config) *peterson) nodes.Spec {
 		Name:    name,
 		New:     func(c nodes.Config) nodes.Machine { return client(c) },
 		Servers: func(nodes.Config) int { return 3 },
+		Edges: func(c nodes.Config, _ nodes.ID) []nodes.ID {
+			server := theServer(c)
+			return []nodes.ID{server, server + 1, server + 2}
+		},
 		NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
 			return &registerServer{register.MemoryOf(c.N)}
 		},

@@ -2,6 +2,7 @@ package mutex
 
 import (
 	"fmt"
+	"slices"
 
 	"turnstile/algorithms/quorum"
 	"turnstile/nodes"
@@ -48,6 +49,17 @@ func quorumOf(system string, n int, id nodes.ID) nodes.Set {
 		return quorum.Grid(n, id)
 	}
 	return quorum.Cyclic(n, id)
+}
+
+// quorumEdges returns the other nodes that a node asks.
+func quorumEdges(c nodes.Config, id nodes.ID) []nodes.ID {
+	return othersOf(quorumOf(c.Value(quorumOption), c.N, id), id)
+}
+
+// othersOf lists the nodes of a set but one.
+func othersOf(s nodes.Set, id nodes.ID) []nodes.ID {
+	s.Remove(id)
+	return slices.Collect(s.All())
 }
 
 // quorumSize returns how many nodes each node asks, itself included.

@@ -15,7 +15,10 @@ var raymondAlgorithm = algorithm.Algorithm{
 		},
 		Messages: []nodes.MessageKind{{Zero: raymondRequest{}}, {Zero: raymondPrivilege{}, Token: true}},
 		Options:  []nodes.Option{treeOption},
-		Live:     nodes.NoLoss | nodes.NoCrash,
+		Edges: func(c nodes.Config, id nodes.ID) []nodes.ID {
+			return neighbours(c.Value(treeOption), c.N, id)
+		},
+		Live: nodes.NoLoss | nodes.NoCrash,
 	},
 	Aliases: []string{"raymond-tree"}, Family: "token",
 	Source:  "Raymond, A tree-based algorithm for distributed mutual exclusion, ACM TOCS 7(1), 1989",

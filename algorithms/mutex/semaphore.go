@@ -14,6 +14,7 @@ var semaphoreAlgorithm = algorithm.Algorithm{
 		Servers:     oneServer,
 		NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return &semaphore{count: c.Capacity()} },
 		Coordinator: theServer,
+		Edges:       onlyTheServer,
 		Messages: []nodes.MessageKind{{Zero: semaphoreP{}}, {Zero: semaphoreReply{}, Permit: true},
 			{Zero: semaphoreV{}}},
 		Units: nodes.Units{Most: nodes.AnyUnits, Usual: 3},

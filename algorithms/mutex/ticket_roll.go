@@ -16,6 +16,7 @@ var ticketAlgorithm = algorithm.Algorithm{
 			return newTicketRoll(c)
 		},
 		Coordinator: theServer,
+		Edges:       onlyTheServer,
 		Messages: []nodes.MessageKind{{Zero: rollTake{}}, {Zero: rollNumber{}}, {Zero: rollAwait{}},
 			{Zero: rollTurn{}, Permit: true}, {Zero: rollAdvance{}}},
 		Units: nodes.Units{Most: nodes.AnyUnits},

@@ -17,8 +17,12 @@ var tokenRingAlgorithm = algorithm.Algorithm{
 			next, _ := ringOrder(c.N, c.Value(orderOption)) // the options are valid
 			return &tokenRing{next: next}
 		},
-		Messages:   []nodes.MessageKind{{Zero: ringToken{}, Token: true}},
-		Options:    []nodes.Option{orderOption},
+		Messages: []nodes.MessageKind{{Zero: ringToken{}, Token: true}},
+		Options:  []nodes.Option{orderOption},
+		Edges: func(c nodes.Config, id nodes.ID) []nodes.ID {
+			next, _ := ringOrder(c.N, c.Value(orderOption))
+			return []nodes.ID{after(next, c.N, id)}
+		},
 		Live:       nodes.NoLoss | nodes.NoCrash,
 		Circulates: true,
 	},
@@ -170,11 +174,15 @@ func (r *tokenRing) pass(env *nodes.Env) {
 		return // there is no other node
 	}
 	r.has = false
-	next := (env.Self() + 1) % nodes.ID(env.N())
-	if r.next != nil {
-		next = r.next[env.Self()]
+	env.Send(after(r.next, env.N(), env.Self()), ringToken{r.hops + 1})
+}
+
+// after returns the successor of a node in a ring of n; next is as ringOrder returns it.
+func after(next []nodes.ID, n int, id nodes.ID) nodes.ID {
+	if next == nil {
+		return (id + 1) % nodes.ID(n)
 	}
-	env.Send(next, ringToken{r.hops + 1})
+	return next[id]
 }
 
 // HasToken reports whether the token is here.

@@ -18,6 +18,7 @@ var tokenRingRegeneratingAlgorithm = algorithm.Algorithm{
 		Messages: append([]nodes.MessageKind{{Zero: regeneratedToken{}, Token: true}, {Zero: ringRenewal{}}},
 			censusKinds[tokenMark]()...),
 		Options: []nodes.Option{lossTimeoutOption, retryOfRing},
+		Edges:   func(c nodes.Config, id nodes.ID) []nodes.ID { return []nodes.ID{after(nil, c.N, id)} },
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		Fenced:  true,
 		Follows: true,

@@ -56,6 +56,15 @@ func below(tree string, n int, root, id nodes.ID) (children []nodes.ID) {
 // depth returns the number of edges between the root and the node farthest from it.
 func depth(tree string, n int) int { return distance(tree, 0, nodes.ID(n-1)) }
 
+// neighbours returns the children and the parent of a node in the tree of n nodes.
+func neighbours(tree string, n int, id nodes.ID) []nodes.ID {
+	all := below(tree, n, 0, id)
+	if id > 0 {
+		all = append(all, parent(tree, id))
+	}
+	return all
+}
+
 // position numbers the neighbours of a node: the parent is 0, the first child of the node is 1, and so on.
 func position(tree string, id, neighbour nodes.ID) int {
 	switch {
