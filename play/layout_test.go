@@ -77,11 +77,12 @@ func linksOf(t *testing.T, stack *algorithm.Stack) map[[2]nodes.ID]bool {
 	t.Helper()
 	used := map[[2]nodes.ID]bool{}
 	o := sim.Options{Stack: stack, Seed: 1, Latency: time.Millisecond, Entries: uint64(20 * stack.N()),
-		Trace: true, Workload: workload.Workload{Load: workload.Saturated}, Messages: func(m history.MessageRecord) {
-			if m.Sent {
-				used[[2]nodes.ID{min(m.Node, m.Peer), max(m.Node, m.Peer)}] = true
-			}
-		}}
+		Trace: true, Workload: workload.Workload{Load: workload.Saturated}}
+	o.Messages = func(m history.MessageRecord) {
+		if m.Sent {
+			used[[2]nodes.ID{min(m.Node, m.Peer), max(m.Node, m.Peer)}] = true
+		}
+	}
 	if stack.Elects() {
 		o.Workload.Load, o.Entries, o.Duration = workload.Campaign, 0, time.Second
 	}
