@@ -402,7 +402,7 @@ function showRunning() {
 function stepOnce() {
   return inTurn(async () => {
     if (!await onwardAll() && !ended(present()) && !asking(present())) {
-      byId("say").textContent = "Nothing happens by itself now: let a node ask.";
+      byId("say").textContent = "Nothing happens by itself now: let a node ask, or campaign.";
     }
   });
 }
@@ -650,13 +650,16 @@ function outline(name, x, y, r) {
 }
 
 // badges returns the signs on a node: a crown, a token, a cross, two bars.
-function badges(node, x, y, r) {
+function badges(state, node, x, y, r) {
   const signs = [];
   if (node.leads && node.up) {
     signs.push(shape("path", {class: "crown", d: `M${x - r * 0.7} ${y - r * 1.15}v${-r * 0.75}l${r * 0.35} ` +
       `${r * 0.4}l${r * 0.35} ${-r * 0.6}l${r * 0.35} ${r * 0.6}l${r * 0.35} ${-r * 0.4}v${r * 0.75}z`}));
   }
-  if (node.token) signs.push(diamond(x + r * 1.15, y - r * 0.95, r * 0.5, {class: "holds"}));
+  if (node.token) {
+    const style = "--c:" + colorOf(Math.max(0, state.kinds.findIndex(kind => kind.token)));
+    signs.push(diamond(x + r * 1.15, y - r * 0.95, r * 0.5, {class: "holds", style}));
+  }
   if (!node.up) {
     const arm = r * 0.75;
     signs.push(shape("path", {class: "cross",
@@ -687,7 +690,7 @@ function drawNode(view, node, labels) {
   const group = shape("g", {class: classes, role: "button", tabindex: -1, "data-node": node.id,
     "data-key": `n${s.id}-${node.id}`, "aria-label": `${title} ${node.id}${says ? ", " + says : ""}`},
   outline(name, x, y, r), node.paused && shape("circle", {class: "pausing", cx: x, cy: y, r: r * 0.98}),
-  badges(node, x, y, r), shape("text", {class: "id", x, y: y + r * 0.36, "font-size": r * 1.05},
+  badges(state, node, x, y, r), shape("text", {class: "id", x, y: y + r * 0.36, "font-size": r * 1.05},
     (node.server ? "S" : "") + node.id), says && word);
   return [group, pill(view, node, says ? 1 : 0, labels)];
 }
@@ -1114,7 +1117,8 @@ async function showDiagram() {
   try {
     const parsed = new DOMParser().parseFromString(await call("diagram", range), "image/svg+xml");
     const picture = document.importNode(parsed.documentElement, true);
-    picture.style.zoom = Math.min(letters() / 13, Math.max(letters() / 16, box.clientWidth / 660));
+    const fits = (box.clientWidth - 12) / picture.viewBox.baseVal.width;
+    picture.style.zoom = Math.max(letters() / 17, Math.min(letters() / 13, fits)); // letters have 11 pixels
     box.replaceChildren(picture);
     box.scrollLeft = box.scrollWidth;
   } catch (problem) {

@@ -1,0 +1,268 @@
+package play
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"iter"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// pictures is a folder for the pictures that the tests of the page take.
+var pictures = flag.String("pictures", "", "`folder` for pictures of the page")
+
+// scratch is the folder of the page that tests make; empty: no test has made it.
+var scratch string
+
+// built makes the page once for all tests, and returns its path.
+var built = sync.OnceValues(func() (string, error) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "play"); err != nil {
+		return "", err
+	}
+	wasm, page := filepath.Join(scratch, "play.wasm"), filepath.Join(scratch, "play.html")
+	for _, args := range [][]string{{"build", "-ldflags", "-s -w", "-o", wasm, "turnstile/cmd/play"},
+		{"run", "./play/assemble", "-wasm", wasm, "-out", page}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = ".."
+		if args[0] == "build" {
+			cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	return page, nil
+})
+
+const chromium = "chromium"
+
+// closeBrowser ends the browser of the tests.
+var closeBrowser = func() {}
+
+// browsing starts one browser for all tests.
+var browsing = sync.OnceValues(func() (context.Context, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(chromium))
+	all, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ := chromedp.NewContext(all) // ends with all
+	closeBrowser = cancel
+	return ctx, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	closeBrowser()
+	os.RemoveAll(scratch)
+	os.Exit(status)
+}
+
+// A tab is the page in a browser.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+// Whatever a browser takes as an action without a value.
+type act = chromedp.Action[chromedp.Void]
+
+// browse opens the page from its file, with what follows # in its address, and waits until it is ready. At
+// the end of the test its console must be empty.
+func browse(t *testing.T, hash string, before ...act) *tab {
+	t.Helper()
+	if _, err := exec.LookPath(chromium); err != nil {
+		t.Skip("SKIPPED: Chromium is not installed, so the page is not tested")
+	}
+	page, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser, err := browsing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	b := &tab{t, ctx}
+	messages := chromedp.Console(ctx)
+	t.Cleanup(func() { b.checkConsole(messages) })
+	b.do(before...)
+	b.do(chromedp.Navigate("file://" + page + hash))
+	b.until(`!document.body.classList.contains("loading") && document.querySelector("[data-node]")`)
+	return b
+}
+
+// checkConsole fails the test if the page has written to its console.
+func (b *tab) checkConsole(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
+	const last = "this is the end"
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("console.log(%q)", last)))
+	for m, err := range messages {
+		switch {
+		case err != nil:
+			b.Error(err)
+			return
+		case m.Text == last:
+			return
+		}
+		b.Errorf("the console says: %s", m)
+	}
+}
+
+func (b *tab) do(actions ...act) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// until waits until an expression is true.
+func (b *tab) until(expression string) {
+	b.Helper()
+	poll := chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(time.Minute))
+	_, err := chromedp.Run(b.ctx, poll)
+	if err != nil {
+		b.Fatalf("%s never came: %v; the page says %q", expression, err, b.text("document.body.innerText"))
+	}
+}
+
+// text returns the value of an expression.
+func (b *tab) text(expression string) string {
+	b.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](expression))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return value
+}
+
+// click clicks an element, and waits until the play stands after a number of steps.
+func (b *tab) click(selector string, step int) {
+	b.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+	b.stands(step)
+}
+
+// stands waits until the play stands after a number of steps.
+func (b *tab) stands(step int) {
+	b.Helper()
+	b.until(fmt.Sprintf(`document.querySelector("#where").textContent.startsWith("step %d of ")`, step))
+}
+
+// picture writes a picture of the page, if the flag asks for it.
+func (b *tab) picture(name string) {
+	b.Helper()
+	if *pictures == "" {
+		return
+	}
+	b.do(chromedp.Sleep(time.Second))
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*pictures, name+".png"), png, 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// link returns what follows # in the address of a page that opens a schedule.
+func link(schedule string) string {
+	return "#schedule=" + url.PathEscape(schedule)
+}
+
+// Two enter together by six clicks; the page says which promise broke, and goes back from it.
+func TestPageByClicks(t *testing.T) {
+	b := browse(t, link(naive))
+	for i, step := range []string{"req 0", "req 1"} {
+		b.click(fmt.Sprintf(`#stages [data-step="%s"]`, step), i+1)
+	}
+	for i, message := range []string{"request from node 0", "request from node 1", "reply from node 1",
+		"reply from node 0"} {
+		b.click(fmt.Sprintf(`#stages .message[aria-label^="%s"]`, message), i+3)
+	}
+	b.until(`!document.querySelector("#banner").hidden`)
+	if says := b.text(`document.querySelector("#banner").innerText`); !strings.Contains(says, "inside") {
+		t.Errorf("the banner says %q", says)
+	}
+	b.picture("violation")
+	b.click("#back", 5)
+	b.until(`document.querySelector("#banner").hidden`)
+	for _, wants := range []string{"naive_broadcast.go", "Receive"} {
+		if code := b.text(`document.querySelector("#code").innerText`); !strings.Contains(code, wants) {
+			t.Errorf("the code that ran lacks %s: %.200s", wants, code)
+		}
+	}
+	b.until(`document.querySelector("#diagram svg")`)
+}
+
+// The keyboard alone plays, too: numbers take what is listed, arrows go back and forward.
+func TestPageByKeys(t *testing.T) {
+	b := browse(t, link(naive))
+	b.do(chromedp.KeyEvent("a"))
+	b.stands(2)
+	b.do(chromedp.KeyEvent("1"))
+	b.stands(3)
+	b.do(chromedp.KeyEvent(kb.ArrowLeft))
+	b.stands(2)
+	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	b.stands(3)
+	b.do(chromedp.KeyEvent(kb.Home))
+	b.stands(0)
+	b.do(chromedp.KeyEvent("s"))
+	b.stands(1)
+}
+
+// A schedule that does not fit is refused in a sentence, and the play before it stays.
+func TestPageRefuses(t *testing.T) {
+	b := browse(t, link(naive+"req 0\n"))
+	for text, want := range map[string]string{
+		naive + "req 7\n": "ine 5, req 7: there is no node 7",
+		"hello":           "one begins with a line turnstile schedule 1",
+		strings.Replace(naive, "n 2", "n 1000", 1): "the page shows up to 64",
+	} {
+		b.do(chromedp.Click(chromedp.CSS("#open-schedule")), chromedp.SetValue(chromedp.CSS("#text"), text),
+			chromedp.Click(chromedp.CSS("#play-text")))
+		b.until(fmt.Sprintf(`document.querySelector("#trouble").innerText.includes(%q)`, want))
+		b.do(chromedp.KeyEvent(kb.Escape))
+		b.stands(1)
+	}
+}
+
+// At every width and in every colour scheme, nothing is wider than the page, and no console complains.
+func TestPageFits(t *testing.T) {
+	text := "turnstile schedule 1\nalgorithm maekawa-textbook\nn 3\n\nreq 0; req 1; req 2\n"
+	for _, c := range []struct {
+		name          string
+		width, height int64
+		scheme        string
+	}{{"narrow", 360, 740, "light"}, {"laptop", 1280, 800, "dark"}, {"wide", 3840, 2160, "light"}} {
+		t.Run(c.name, func(t *testing.T) {
+			b := browse(t, link(text), chromedp.EmulateViewport(c.width, c.height), preferring(c.scheme))
+			b.stands(3)
+			b.picture(c.name)
+			if wide := b.text(`String(document.documentElement.scrollWidth)`); wide != fmt.Sprint(c.width) {
+				t.Errorf("the page is %s pixels wide in a window of %d", wide, c.width)
+			}
+		})
+	}
+}
+
+// preferring has a browser ask for a colour scheme, and for little motion.
+func preferring(scheme string) act {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme},
+				{Name: "prefers-reduced-motion", Value: "reduce"}}})
+		return chromedp.Void{}, err
+	}
+}
