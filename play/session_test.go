@@ -224,3 +224,14 @@ func TestTold(t *testing.T) {
 		t.Error("a fifth step is told")
 	}
 }
+
+// The most nodes that the page shows are more than a report of a stall lists.
+func TestMostNodes(t *testing.T) {
+	s := open(t, "turnstile schedule 1\nalgorithm ricart-agrawala\nn 64\n\nreq 63\n")
+	if state := s.State(); len(state.Nodes) != mostNodes || state.Nodes[63].State != "waiting" {
+		t.Errorf("%d nodes, the last %v", len(state.Nodes), state.Nodes[63])
+	}
+	if _, err := Open("turnstile schedule 1\nalgorithm ricart-agrawala\nn 65\n"); err == nil {
+		t.Error("65 nodes are shown")
+	}
+}

@@ -199,7 +199,7 @@ func (s *Session) node(id nodes.ID, status stall.Report) Node {
 	if !n.Up {
 		return n
 	}
-	is := status.States[id]
+	is := a.Process.Status(0) // the report leaves out states of a large cluster
 	n.State, n.Token, n.Standing = is.Client, is.Token, is.Standing
 	for _, w := range status.Waits {
 		if w.From == id {

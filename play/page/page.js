@@ -995,7 +995,8 @@ function nodeFacts(state, node, hide) {
   const facts = [];
   const named = ids => listed(ids.map(id => "node " + id));
   if (!hide && node.waitsFor.length) facts.push(`It waits for ${named(node.waitsFor)}.`);
-  if (!hide && node.circle.length) facts.push(`It is in a circle: ${node.circle.join(" waits for ")}.`);
+  const circle = [...node.circle, node.circle[0]].join(" waits for ");
+  if (!hide && node.circle.length) facts.push(`It is in a circle: ${circle}.`);
   if (node.token) facts.push("It holds the token.");
   if (node.fence) facts.push(`Its fence number is ${node.fence}.`);
   if (state.kind === "election" && node.term) facts.push(`Its term is ${node.term}.`);
