@@ -20,7 +20,7 @@ func (s *Session) Diagram(from, to int) (string, error) {
 	drop(h, window.From)
 	fold := spacetime.New(h.Header(), s.stack, window)
 	h.Run(fold)
-	return diagram.Draw(&fold.Extract, diagram.Options{Played: true})
+	return diagram.Draw(&fold.Extract, diagram.Options{Played: true, Low: true})
 }
 
 // drop drops the records of the messages that arrived or were lost before a time, so that a drawing of the

@@ -129,7 +129,8 @@ function inTurn(work) {
 // complain shows a sentence. Nothing else changes: what was played stays as it is.
 function complain(problem) {
   running = false;
-  byId("trouble").textContent = sentence(problem.message || problem);
+  const text = problem.message || problem;
+  byId("trouble").textContent = sentence(/^[a-z]/.test(text) ? "That cannot be done: " + text : text);
   byId("trouble").hidden = false;
   if (problem instanceof TypeError || problem instanceof ReferenceError) console.error(problem);
 }
@@ -695,6 +696,8 @@ function drawNode(view, node, labels) {
   return [group, pill(view, node, says ? 1 : 0, labels)];
 }
 
+const mostByHand = 24; // more nodes have no buttons on the stage
+
 // verbs are the words on buttons, by the first word of a step.
 const verbs = {req: "ask", exit: "leave", campaign: "campaign", crash: "crash", restart: "restart",
   amnesia: "restart without memory", pause: "pause", resume: "resume", start: "start"};
@@ -702,7 +705,7 @@ const verbs = {req: "ask", exit: "leave", campaign: "campaign", crash: "crash", 
 // pill draws the button of the client of a node below it.
 function pill({s, state, at, radius: r, letter}, node, row, labels) {
   const offers = state.enabled.filter(e => e.node === node.id && e.group === "client");
-  if (!offers.length || asking(s) || ended(s)) return null;
+  if (!offers.length || asking(s) || ended(s) || at.length > mostByHand) return null;
   const {step} = offers.find(e => /^\w+ \d+$/.test(e.step)) || offers[0];
   const verb = verbs[step.split(" ")[0]] || step;
   const {x} = at[node.id], y = at[node.id].y + r * 1.3 + row * letter * 1.1 + letter * 0.2;
@@ -747,7 +750,8 @@ function drawMessage(view, m, size, labels) {
   const kind = state.kinds[m.kind];
   const told = `${kind.name} from node ${m.from} to node ${m.to}${m.text ? ": " + m.text : ""}`;
   const group = shape("g", {class: "message" + (m.open ? "" : " shut"), role: "button", tabindex: -1,
-    "data-number": m.number, "data-key": `m${s.id}-${m.number}`, style: "--c:" + colorOf(m.kind),
+    "data-number": m.number, "data-link": `${m.from}>${m.to}`, "data-key": `m${s.id}-${m.number}`,
+    style: "--c:" + colorOf(m.kind),
     "aria-label": told + (m.open ? "" : `, ${m.blocked}`)},
   shape("title", {}, told + (m.open ? "" : `\n${m.blocked}`)),
   shape("circle", {class: "reach", cx: spot.x, cy: spot.y, r: Math.max(16, size * 1.8)}),
@@ -1133,7 +1137,7 @@ function drawStrip(s) {
   const {state} = s;
   const box = byId("strip");
   const wide = Math.max(200, box.clientWidth), left = letters() * 1.6;
-  const row = Math.max(4, Math.min(letters() * 0.95, letters() * 6 / state.nodes.length));
+  const row = Math.max(1.2, Math.min(letters() * 0.95, letters() * 6 / state.nodes.length));
   const high = row * state.nodes.length + 2;
   const from = state.from || 0, to = Math.max(state.step, from + 12);
   const x = step => left + (Math.max(from, Math.min(to, step)) - from) / (to - from) * (wide - left - 4);
@@ -1379,7 +1383,7 @@ function save() {
 
 // ---------------------------------------------------------------------------------------------- Choice
 
-const mostNodes = 64; // by hand, some 16 are the most that one can follow
+const mostNodes = 64;
 const algorithmNamed = name => catalog.algorithms.find(a => a.name === name);
 
 // offer fills a list of choices, in groups.

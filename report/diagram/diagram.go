@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Title  string
 	Played bool       // times are steps of a schedule, drawn as a millisecond each
+	Low    bool       // the lines of nodes are close together, for a place with little room
 	Nodes  []nodes.ID // draw only these nodes and the messages between them; nil: all nodes
 	// Heartbeats says to draw also the messages of failure detectors, and other heartbeats.
 	Heartbeats bool
@@ -226,7 +227,11 @@ func (d *drawing) draw() {
 	d.kinds = slices.Compact(d.kinds)
 	d.scale = newScale(d.times(), nodesLeft+14, leastWide, mostWide)
 	d.Width = math.Ceil(d.scale.right() + margin + 10)
-	d.row = max(24, min(84, 420/float64(len(d.Nodes))))
+	most := 84.0
+	if d.Low {
+		most = 40
+	}
+	d.row = max(24, min(most, 420/float64(len(d.Nodes))))
 	head := d.Heading(margin, margin-6, d.Options.Title) + draw.Row
 	d.Description = d.subtitle()
 	d.Text(margin, head-5, d.Description, "fill="+draw.Dim)
