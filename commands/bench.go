@@ -68,6 +68,8 @@ type benchCall struct {
 	regions       string     // path of the file of regions
 	faults        faultFlags
 	explain       bool
+	picture       string // the file for a picture of the elections that --explain prints
+	title         string // the title of this picture
 	foreign       foreignFlags
 	service       serviceFlags
 	setup         runs.Setup
@@ -97,8 +99,10 @@ func (c *benchCall) addTo(cmd *cobra.Command) {
 	c.addFlags(f)
 	f.BoolVar(&c.explain, "explain", false,
 		"start nothing; print an election message by message, and another after a crash of the leader")
+	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of the elections that --explain prints, as SVG")
+	addTitle(f, &c.title)
 	group(f, option.Running)
-	forOneCall(cmd, "explain", "require", "junit")
+	forOneCall(cmd, "explain", "diagram", "title", "require", "junit")
 	c.completeFlags(cmd, c.table())
 }
 
@@ -395,6 +399,9 @@ func (c *benchCall) resolveDemand(s settings) error {
 
 // run makes the run, shows its progress, and reports on it.
 func (c *benchCall) run(ctx context.Context, a *app) error {
+	if err := c.checkExplained(); err != nil {
+		return err
+	}
 	if c.explain {
 		return c.tellElections(a.stdout)
 	}

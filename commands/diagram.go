@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"turnstile/bench/runs"
 	"turnstile/chaos/effect"
@@ -26,7 +28,6 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/stall"
 	"turnstile/report/diagram"
 	"turnstile/results"
 )
@@ -55,6 +56,7 @@ type pictureCall struct {
 	root  string
 	trial int
 	out   string
+	title string
 }
 
 // addTo adds the flags that both commands have.
@@ -63,8 +65,14 @@ func (c *pictureCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.IntVar(&c.trial, "trial", 1, "draw this trial")
 	f.StringVar(&c.out, "out", "", "`file` for the picture (default it is printed)")
+	addTitle(f, &c.title)
 	noZero(f, "trial", "is not a trial: they count from 1")
-	forOneCall(cmd, "trial", "out")
+	forOneCall(cmd, "trial", "out", "title")
+}
+
+// addTitle adds the flag for the title of a picture.
+func addTitle(f *pflag.FlagSet, title *string) {
+	f.StringVar(title, "title", "", "write this `text` above the picture, in letters for a slide")
 }
 
 // A diagramCall is one call of diagram.
@@ -75,6 +83,7 @@ type diagramCall struct {
 	around   string
 	fault    uint32 // the number of the fault that --around names; 0: it names none
 	beats    bool
+	instead  string // what to do if the picture would be too crowded; empty: choose a part of the run
 }
 
 // A subject is what is drawn: a stored run, or a schedule.
@@ -130,8 +139,7 @@ func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
 	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
 		"draw these `nodes` alone, as in 0-2,5 (default all)")
-	f.StringVar(&c.around, "around", "",
-		"draw only what led to a `violation`, or what a fault did, as in 'fault 1'")
+	f.StringVar(&c.around, "around", "", "draw only what led to a `violation`, or what a fault did: 'fault 1'")
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
 	noZero(f, "to", "would draw nothing: leave it out for all until the end")
 	forOneCall(cmd, "from", "to", "nodes", "around", "heartbeats")
@@ -178,11 +186,26 @@ func (c *exploreCall) drawViolation(v *explore.Violation) error {
 	if v == nil || c.picture == "" {
 		return nil
 	}
-	picture, err := new(diagramCall).drawSchedule(v.Says, v.Schedule)
+	d := diagramCall{pictureCall: pictureCall{out: c.picture, title: c.title},
+		instead: "write the schedule to a file by --save, and draw a part of it by the command diagram"}
+	return d.drawInto(v.Says, v.Schedule)
+}
+
+// drawInto draws a schedule into the file that --diagram names.
+func (c *diagramCall) drawInto(name string, schedule *replay.Schedule) error {
+	picture, err := c.drawSchedule(name, schedule)
 	if err != nil {
 		return fmt.Errorf("--diagram: %w", err)
 	}
-	return writePicture(c.picture, picture)
+	return writePicture(c.out, picture)
+}
+
+// checkTitle checks that --title has a picture, which --diagram names.
+func checkTitle(title, picture string) error {
+	if title != "" && picture == "" {
+		return errors.New("--title is written above a picture: add --diagram with a file for it")
+	}
+	return checkPicture("diagram", picture)
 }
 
 // run draws a run or a schedule.
@@ -230,13 +253,14 @@ func (c *diagramCall) window() section.Window {
 	return w
 }
 
-// drawSchedule draws what happens when a schedule is played.
-func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (string, error) {
+// drawSchedule draws what happens when a schedule is played. The name is that of the schedule, such as its
+// path.
+func (c *diagramCall) drawSchedule(name string, schedule *replay.Schedule) (string, error) {
 	played, err := replay.Play(schedule)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	title := schedule.Spec.Name + ", " + path
+	title := schedule.Spec.Name + ", " + name
 	if v := played.Violation; v != nil {
 		title = schedule.Spec.Name + ": " + v.Says
 	}
@@ -323,8 +347,8 @@ func (c *diagramCall) draw(title string, stack *algorithm.Stack, steps bool, fau
 			time.Duration(x.End))
 	}
 	x.Window.To = min(x.Window.To, x.End)
-	return diagram.Draw(x, diagram.Options{Title: title, Played: steps, Nodes: c.nodes, Heartbeats: c.beats,
-		Fault: fault})
+	return diagram.Draw(x, diagram.Options{Title: cmp.Or(c.title, title), Slide: c.title != "", Played: steps,
+		Nodes: c.nodes, Heartbeats: c.beats, Fault: fault, Instead: c.instead})
 }
 
 // windowAround returns the window around what --around names, given the extract of the whole run.
@@ -343,69 +367,9 @@ func (c *diagramCall) windowAround(x *spacetime.Extract) (section.Window, error)
 		took = append(took, nodes.ID(f.Number))
 	}
 	if len(took) == 0 {
-		return section.Window{}, errors.New("--around: no fault took place, so there is nothing to draw around")
+		return section.Window{}, errors.New("--around: no fault took place: leave it out for the whole run")
 	}
 	slices.Sort(took)
 	return section.Window{}, fmt.Errorf("--around: fault %d did not take place: the run had %s, %s", c.fault,
 		english.Count(len(took), "fault", "faults"), took.Short())
-}
-
-const waitsHelp = `Draw which node waits for which others in the stored stall of a run, or after the last
-step of a schedule. A circle of waiting nodes is red.
-
-` + runHelp + ` It may also be the path of a schedule, as explore --save writes it.
-
-Exit status: 0, 2 if the run cannot be read, 64 bad usage or no stall is stored.`
-
-const waitsExample = `  orchestrator diagram waits
-  orchestrator diagram waits deadlock.txt --out waits.svg`
-
-// A waitsCall is one call of diagram waits.
-type waitsCall struct{ pictureCall }
-
-func waitsCommand(k known) Command {
-	c := &waitsCall{pictureCall{known: k}}
-	return Command{
-		Name:     "waits [RUN | SCHEDULE]",
-		Short:    "Draw which node waits for which others in a stall",
-		Help:     waitsHelp,
-		Example:  waitsExample,
-		Options:  c.addTo,
-		Args:     atMostOne,
-		Complete: completeRun,
-		Check:    func(settings) error { return checkPicture("out", c.out) },
-		Run:      onStored(&c.root, c.openSubject, c.run),
-	}
-}
-
-// run draws who waits for whom.
-func (c *waitsCall) run(_ context.Context, a *app, of *subject) error {
-	stalled, title, err := c.stalled(of)
-	if err != nil {
-		return err
-	}
-	picture, err := diagram.Waits(stalled, "Waits: "+title)
-	if err != nil {
-		return err
-	}
-	return c.give(a, picture)
-}
-
-// stalled returns what the nodes of a run or schedule wait for, and the title of the picture.
-func (c *waitsCall) stalled(of *subject) (stalled stall.Reports, title string, err error) {
-	if of.schedule != nil {
-		played, err := replay.Play(of.schedule)
-		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", of.path, err)
-		}
-		return stall.Reports{played.Status}, of.schedule.Spec.Name + ", " + of.path, nil
-	}
-	past, title, err := c.open(of.folder)
-	if err != nil {
-		return nil, "", err
-	}
-	if stalled = past.Stall(); stalled == nil {
-		return nil, "", fmt.Errorf("%s has no stored stall: clients went on until its end", title)
-	}
-	return stalled, title, nil
 }

@@ -33,7 +33,7 @@ The report has the times of elections and of their phases, and how long no node 
 const electExample = `  orchestrator elect --algo bully -n 9
   orchestrator elect --algo bully -n 9 --plan leader-crashes
   orchestrator elect --algo raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
-  orchestrator elect --algo bully -n 4 --initiators lowest --explain
+  orchestrator elect --algo bully -n 4 --initiators lowest --explain --diagram bully.svg
   orchestrator elect --algo chang-roberts -n 32 --ids random:7 --initiators random:3`
 
 func electCommand(k known) Command {
@@ -47,18 +47,21 @@ func electCommand(k known) Command {
 		Example: electExample,
 		Options: func(cmd *cobra.Command) {
 			c.addTo(cmd)
-			common(cmd.Flags(), "initiators", "explain")
+			common(cmd.Flags(), "initiators", "explain", "diagram")
 		},
 		Check: c.resolve,
 		Run:   c.run,
 	}
 }
 
-// tellElections prints an election message by message: that of the initiators and, if the scheme tolerates
-// crashes, the next one after the leader has crashed. Messages arrive in the order in which they were sent,
-// and timers run out once no message is on its way.
-func (c *benchCall) tellElections(w io.Writer) error {
+// checkExplained checks --explain, and the flags for a picture of what it prints.
+func (c *benchCall) checkExplained() error {
 	switch {
+	case !c.explain && c.picture != "":
+		return errors.New("--diagram draws the elections that --explain prints: add --explain, or make the run " +
+			"and draw it by the command diagram")
+	case !c.explain:
+		return checkTitle(c.title, "")
 	case !slices.Contains(electable, c.Problem):
 		return fmt.Errorf("--explain is for elections, and %s %s", c.Spec.Name, c.Problem.Misplaced)
 	case len(c.required.all) > 0:
@@ -74,6 +77,13 @@ func (c *benchCall) tellElections(w io.Writer) error {
 	if c.Config.N > most {
 		return fmt.Errorf("--explain: %d nodes would print too much to read: take up to %d", c.Config.N, most)
 	}
+	return checkTitle(c.title, c.picture)
+}
+
+// tellElections prints an election message by message, and draws it if --diagram names a file: that of the
+// initiators and, if the scheme tolerates crashes, the next one after the leader has crashed. Messages arrive
+// in the order in which they were sent, and timers run out once no message is on its way.
+func (c *benchCall) tellElections(w io.Writer) error {
 	initiators, err := c.Workload.Initiators.Of(chance.Dice(c.Seed), c.Config.N)
 	if err != nil {
 		return err
@@ -96,13 +106,27 @@ func (c *benchCall) tellElections(w io.Writer) error {
 		leaders.Add(e)
 	}
 	leader := leaders.Agreed()
+	picture := "an election of " + english.Count(c.Config.N, "node", "nodes")
 	if leader == nodes.None || c.Spec.Live&nodes.NoCrash != 0 || c.Config.N == 1 {
-		return nil
+		return c.drawElections(picture, s)
 	}
 	s.Steps = append(s.Steps, replay.Step{What: replay.StepCrash, Node: leader},
 		replay.Step{What: replay.StepRest})
-	_, err = tellElection(w, s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
-	return err
+	if _, err = tellElection(w, s, first, fmt.Sprintf("The leader, node %d, crashes", leader)); err != nil {
+		return err
+	}
+	return c.drawElections(fmt.Sprintf("%s, and the next after the leader, node %d, has crashed", picture,
+		leader), s)
+}
+
+// drawElections draws the elections of a schedule, if --diagram names a file.
+func (c *benchCall) drawElections(name string, s *replay.Schedule) error {
+	if c.picture == "" {
+		return nil
+	}
+	d := diagramCall{pictureCall: pictureCall{out: c.picture, title: c.title},
+		instead: "take fewer nodes, or fewer --initiators"}
+	return d.drawInto(name, s)
 }
 
 // tellElection plays a schedule, and prints its story. If before is not nil, the story begins with that of

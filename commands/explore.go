@@ -90,6 +90,7 @@ type exploreCall struct {
 	memory    size
 	save      string
 	picture   string
+	title     string
 	json      bool
 
 	noProgress bool
@@ -154,6 +155,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 		"--memory stops the exploration")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of the violation")
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of the violation, as SVG")
+	addTitle(f, &c.title)
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
@@ -191,7 +193,7 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	if err := c.checkSave(); err != nil {
 		return fmt.Errorf("--save: %w", err)
 	}
-	if err := checkPicture("diagram", c.picture); err != nil {
+	if err := checkTitle(c.title, c.picture); err != nil {
 		return err
 	}
 	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {

@@ -422,7 +422,8 @@ func TestEntitle(t *testing.T) {
 	p := pictures(t)["bars"]
 	high := p.Height
 	p.Entitle("Ricart & Agrawala")
-	if file := p.File(); p.Height <= high || !strings.Contains(file, ">Ricart &amp; Agrawala</text>") ||
+	if file := p.File(); p.Height <= high ||
+		!strings.Contains(file, `font-size="24">Ricart &amp; Agrawala</text>`) ||
 		strings.Count(file, "<g ") != strings.Count(file, "</g>") {
 		t.Errorf("%v pixels high, and %v before:\n%s", p.Height, high, file)
 	}
@@ -439,6 +440,34 @@ func TestKindsOfMessagesDiffer(t *testing.T) {
 		if seen[[2]string{l.Color, l.Dash}] = kind; l.Dark != Looks[kind%len(Looks)].Dark {
 			t.Errorf("kind %d is %s on a dark background, not %s", kind, l.Dark, Looks[kind%len(Looks)].Dark)
 		}
+	}
+}
+
+// A title is as large as two lines of it can be, and is never smaller than a usual title.
+func TestTitlesOfSlidesFit(t *testing.T) {
+	for words, want := range map[int]string{3: `font-size="24"`, 18: `font-size="18"`, 90: `font-size="14"`} {
+		p := &Picture{Width: 640, Height: 100}
+		title := strings.TrimSpace(strings.Repeat("leader ", words))
+		end := p.SlideHeading(8, 0, title)
+		if texts, _ := read(t, "title", p); end > 2*Row*slideSize/headingSize || len(texts) > 2 ||
+			!strings.Contains(p.File(), want) {
+			t.Errorf("%d words end at %v, in %d lines, and are not of %s:\n%s", words, end, len(texts), want, p.File())
+		}
+	}
+}
+
+// A remark that is too long for a line takes several, and loses no word.
+func TestRemarksAreWrapped(t *testing.T) {
+	p := &Picture{Width: 300, Height: 200}
+	const remark = "Dashed: from a waiting node to the holder of the permission that it needs, which it keeps " +
+		"until then."
+	end := p.Remarks(12, 0, []string{remark, "Red: a cycle."})
+	texts, _ := read(t, "remarks", p)
+	if end != float64(len(texts))*Row || len(texts) < 3 || !strings.Contains(p.File(), ">Red: a cycle.<") {
+		t.Errorf("%d lines end at %v:\n%s", len(texts), end, p.File())
+	}
+	if lines := Wrapped(remark, 276, TextSize); strings.Join(lines, " ") != remark || len(lines) > 3 {
+		t.Errorf("the lines are %q", lines)
 	}
 }
 

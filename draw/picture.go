@@ -75,10 +75,10 @@ func (p *Picture) Text(x, y float64, text string, attrs ...string) {
 	p.element("text", escaped(text), attrs, "x", x, "y", y)
 }
 
-// Entitle puts a title above what is drawn.
+// Entitle puts a title for a slide above what is drawn.
 func (p *Picture) Entitle(title string) {
 	head := Picture{Width: p.Width}
-	high := head.Heading(4, 0, title) + 4
+	high := head.SlideHeading(4, 0, title) + 4
 	body := fmt.Sprintf("%s<g transform=\"translate(0 %s)\">\n%s</g>\n", head.body.String(), number(high),
 		p.body.String())
 	p.body.Reset()

@@ -39,15 +39,38 @@ func Shortened(text string, width, size float64) string {
 	return text
 }
 
+// headingSize is the size of a title, and slideSize that of a title for a slide.
+const (
+	headingSize = 14.0
+	slideSize   = 24.0
+)
+
 // Heading writes a title at x, y, in at most two lines, and returns the y at which the title ends.
 func (p *Picture) Heading(x, y float64, title string) float64 {
-	lines := english.Wrap(title, int((p.Width-2*x)/7.8)) // the width of a letter, roughly
+	return p.heading(x, y, headingSize, p.wrapped(x, title, headingSize))
+}
+
+// SlideHeading is like Heading, but in larger letters, as far as two lines of them hold the title.
+func (p *Picture) SlideHeading(x, y float64, title string) float64 {
+	size := slideSize
+	for size > headingSize && len(p.wrapped(x, title, size)) > 2 {
+		size--
+	}
+	return p.heading(x, y, size, p.wrapped(x, title, size))
+}
+
+// wrapped returns the lines of a title that begins at x.
+func (p *Picture) wrapped(x float64, title string, size float64) []string {
+	return english.Wrap(title, int((p.Width-2*x)/(0.557*size))) // the width of a letter, roughly
+}
+
+func (p *Picture) heading(x, y, size float64, lines []string) float64 {
 	if len(lines) > 2 {
 		lines = []string{lines[0], lines[1] + " ..."}
 	}
 	for _, line := range lines {
-		y += Row
-		p.Text(x, y-5, line, "font-weight=bold", "font-size=14")
+		y += Row * size / headingSize
+		p.Text(x, y-5*size/headingSize, line, "font-weight=bold", "font-size="+number(size))
 	}
 	return y
 }
@@ -74,19 +97,30 @@ func (b Box) touches(other Box) bool {
 // Take marks a box as taken: no label may overlap it.
 func (p *Picture) Take(b Box) { p.taken = append(p.taken, b) }
 
-// Label writes a text at the first free place. middles are the possible places of the middle of the text. If
-// no place is free, the text is left out, and counts in Missing.
-func (p *Picture) Label(text string, size float64, middles ...[2]float64) {
-	half := TextWidth(text, size)/2 + 1
+// Label writes lines of text at the first free place, and reports whether there is one. middles are the
+// possible places of the middle of the text. If no place is free, the text is left out, and counts in
+// Missing.
+func (p *Picture) Label(text string, size float64, middles ...[2]float64) (fits bool) {
+	lines, half, apart := strings.Split(text, "\n"), 0.0, 1.15*size
+	for _, line := range lines {
+		half = max(half, TextWidth(line, size)/2+1)
+	}
+	high := (apart*float64(len(lines)-1) + size) / 2
 	for _, m := range middles {
-		if b := (Box{m[0] - half, m[1] - size/2 - 1, m[0] + half, m[1] + size/2 + 1}); p.free(b) {
-			p.Take(b)
-			p.Text(m[0], m[1]+0.36*size, text, "font-size="+number(size), "text-anchor=middle",
-				"paint-order=stroke", "stroke="+Ground, "stroke-width=3", "stroke-linejoin=round")
-			return
+		b := Box{m[0] - half, m[1] - high - 1, m[0] + half, m[1] + high + 1}
+		if !p.free(b) {
+			continue
 		}
+		p.Take(b)
+		for i, line := range lines {
+			p.Text(m[0], m[1]-high+size/2+apart*float64(i)+0.36*size, line, "font-size="+number(size),
+				"text-anchor=middle", "paint-order=stroke", "stroke="+Ground, "stroke-width=3",
+				"stroke-linejoin=round")
+		}
+		return true
 	}
 	p.Missing++
+	return false
 }
 
 // free reports whether a label may lie in a box.
@@ -133,13 +167,28 @@ func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
 	return y + Row/2
 }
 
-// Remarks writes lines of text at x, y, and returns the y at which they end.
-func (p *Picture) Remarks(x, y float64, lines []string) float64 {
-	for _, line := range lines {
-		y += Row
-		p.Text(x, y-5, Shortened(line, (p.Width-2*x)/wider, TextSize), "fill="+Dim)
+// Remarks writes remarks at x, y, each in as many lines as it needs, and returns the y at which they end.
+func (p *Picture) Remarks(x, y float64, remarks []string) float64 {
+	wide := (p.Width - 2*x) / wider
+	for _, remark := range remarks {
+		for _, line := range Wrapped(remark, wide, TextSize) {
+			y += Row
+			p.Text(x, y-5, Shortened(line, wide, TextSize), "fill="+Dim)
+		}
 	}
 	return y
+}
+
+// Wrapped breaks a text at single spaces into lines that fit into a width, unless a word is wider.
+func Wrapped(text string, width, size float64) (lines []string) {
+	for i, word := range strings.Split(text, " ") {
+		if last := len(lines) - 1; i > 0 && TextWidth(lines[last]+" "+word, size) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 // A Band is a stretch of the x axis that is shaded, with a name above.

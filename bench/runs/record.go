@@ -21,6 +21,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/site"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/chaos/place"
 	"turnstile/draw"
 	"turnstile/internal/figure"
@@ -30,6 +31,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/nodes/stall"
 	"turnstile/results"
 )
@@ -333,6 +335,33 @@ func OpenPast(known catalog.Table, folder *results.Folder, trial int) (*Past, er
 
 // Fault describes the fault with a number.
 func (p *Past) Fault(number uint32) string { return bench.FaultIn(p.run.faults(p.Trial))(int(number)) }
+
+// Sides returns the sides of the cut between nodes that a fault was, given its victim, or nil: it was no such
+// cut, or has no sides, as a cut into a ring. A node on no side reached all.
+func (p *Past) Sides(number uint32, victim nodes.ID) (sides [][]nodes.ID) {
+	all := p.run.faults(p.Trial)
+	if number < 1 || int(number) > len(all) {
+		return nil
+	}
+	cut, is := all[number-1].Effect.(*effect.Partition)
+	if !is || cut.Kernel || cut.Cut.Role() != port.Node {
+		return nil
+	}
+	for id := range nodes.ID(p.Stack.Total()) {
+		side := cut.Cut.Part(id, victim) - 1
+		switch {
+		case cut.Cut.Of.ByRun(): // the victim, and all others
+			side = map[bool]int{true: 0, false: 1}[id == victim]
+		case !cut.Cut.Links() || side < 0:
+			continue
+		}
+		for len(sides) <= side {
+			sides = append(sides, nil)
+		}
+		sides[side] = append(sides[side], id)
+	}
+	return sides
+}
 
 // Extract returns the events of the trial in a window and, if messages is set, its messages. If these are not
 // stored, and the trial was simulated, it simulates the trial again. It is an error if the new simulation

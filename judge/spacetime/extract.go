@@ -29,7 +29,9 @@ type Extract struct {
 	Pauses   []section.Pause
 	Faults   []section.Fault
 	Measured section.Window // the measured time of the run
-	Together []Together     // overlaps of clients or leaders in the window, in the order of their beginnings
+	// LastIn are the nodes whose clients entered last in the whole run, by instance; nodes.None: no client did.
+	LastIn   []nodes.ID
+	Together []Together // overlaps of clients or leaders in the window, in the order of their beginnings
 	// First is the first failure of the run, or nil.
 	First *Together
 
@@ -81,6 +83,9 @@ type Fold struct {
 func New(h history.Header, stack *algorithm.Stack, window section.Window) *Fold {
 	config := stack.Instances()[0].Config
 	f := &Fold{Extract: Extract{Stack: stack, Window: window}, err: h.StampError}
+	for range stack.Instances() {
+		f.LastIn = append(f.LastIn, nodes.None)
+	}
 	f.sections = section.New(h.StampError, func(uint16) int { return config.Capacity() })
 	f.sections.Observe(observer{f})
 	if elector := stack.Elector(); elector != nil {
@@ -98,6 +103,9 @@ func (f *Fold) Add(e history.Event) {
 		l.Add(e)
 	}
 	f.End = max(f.End, e.At)
+	if e.Kind == history.Entered && int(e.Instance) < len(f.LastIn) {
+		f.LastIn[e.Instance] = e.Node
+	}
 	if e.Node >= 0 && f.touches(e.At, e.At) && isStep(e.Kind) && len(f.Events) < MostEvents {
 		f.Events = append(f.Events, e)
 	}

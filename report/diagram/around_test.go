@@ -43,9 +43,8 @@ func TestWindowAroundAFault(t *testing.T) {
 		"a node dies": {fault: long, from: 288 * ms, to: 351 * ms, change: func(x *spacetime.Extract) {
 			x.Deaths = []section.Death{{Node: 1, At: 310 * ms, Back: math.MaxInt64}}
 		}},
-		"the effect comes late": {
-			fault: section.Fault{From: 100 * ms, To: 900 * ms, HitAt: 800 * ms}, from: 88 * ms,
-			to: 388 * ms},
+		"the effect comes late": {fault: section.Fault{From: 100 * ms, To: 900 * ms, HitAt: 800 * ms},
+			from: 88 * ms, to: 388 * ms},
 		"until the end": {fault: section.Fault{From: 900 * ms, To: math.MaxInt64}, from: 888 * ms, to: 1000 * ms},
 		"before all":    {fault: section.Fault{From: 0, To: 1 * ms}, from: 0, to: 14 * ms},
 	} {

@@ -23,11 +23,15 @@ import (
 // Options are the options of a diagram.
 type Options struct {
 	Title  string
+	Slide  bool       // the title is in letters for a slide
 	Played bool       // times are steps of a schedule, drawn as a millisecond each
 	Low    bool       // the lines of nodes are close together, for a place with little room
 	Nodes  []nodes.ID // draw only these nodes and the messages between them; nil: all nodes
 	// Heartbeats says to draw also the messages of failure detectors, and other heartbeats.
 	Heartbeats bool
+	// Instead says what to do if the picture would be too crowded to read; empty: choose a part of the run by
+	// the flags of the command diagram.
+	Instead string
 	// Fault returns the name of the fault with a number; nil: faults have no names.
 	Fault func(number uint32) string
 }
@@ -45,8 +49,6 @@ const (
 	nodesLeft = 70.0 // where the lines of the nodes begin
 	leastWide = 640.0
 	mostWide  = 2400.0
-
-	diskRadius = 15.0 // of a node in a wait-for graph
 
 	cross  = "m-5-5l10 10m-10 0l10-10"
 	dotted = "stroke-dasharray=1 5"
@@ -131,6 +133,12 @@ func (d *drawing) check() error {
 	if len(d.messages) <= mostArrows && !d.TooMany && len(d.Sections) <= 2*mostArrows {
 		return nil
 	}
+	many := fmt.Sprintf("%s and %s are too many for a readable picture, which has at most %d of each",
+		english.Count(len(d.messages), "message", "messages"),
+		english.Count(len(d.Sections), "entry", "entries"), mostArrows)
+	if d.Instead != "" {
+		return fmt.Errorf("%s: %s", many, d.Instead)
+	}
 	some := "a shorter one"
 	if from, to, found := d.window(mostArrows / 8); found {
 		some = fmt.Sprintf("such as --from %v --to %v", time.Duration(from), time.Duration(to))
@@ -141,9 +149,7 @@ func (d *drawing) check() error {
 	if len(d.Nodes) > 3 {
 		some += ", or some nodes, such as --nodes 0-2"
 	}
-	return fmt.Errorf("%s and %s are too many for a readable picture, which has at most %d of each: choose a "+
-		"window, %s", english.Count(len(d.messages), "message", "messages"),
-		english.Count(len(d.Sections), "entry", "entries"), mostArrows, some)
+	return fmt.Errorf("%s: choose a window, %s", many, some)
 }
 
 // window returns a part of the window that can be drawn; found is false if it finds none.
@@ -232,7 +238,7 @@ func (d *drawing) draw() {
 		most = 40
 	}
 	d.row = max(24, min(most, 420/float64(len(d.Nodes))))
-	head := d.Heading(margin, margin-6, d.Options.Title) + draw.Row
+	head := heading(d.Picture, d.Options.Title, d.Slide) + draw.Row
 	d.Description = d.subtitle()
 	d.Text(margin, head-5, d.Description, "fill="+draw.Dim)
 	high := d.row * float64(len(d.Nodes))
@@ -254,6 +260,14 @@ func (d *drawing) draw() {
 	d.axis(bottom)
 	end := d.Legend(margin, bottom+2*draw.Row, d.keys())
 	d.Height = math.Ceil(d.Remarks(margin, end, d.remarks()) + margin - 4)
+}
+
+// heading writes the title of a picture, and returns the y at which the title ends.
+func heading(p *draw.Picture, title string, slide bool) float64 {
+	if slide {
+		return p.SlideHeading(margin, margin-6, title)
+	}
+	return p.Heading(margin, margin-6, title)
 }
 
 // y returns where the nth line is.
@@ -483,8 +497,12 @@ func (d *drawing) remarks() (lines []string) {
 	say(d.Until < d.Window.To, "Messages after", says(d.Until), more)
 	left := d.Stack.Total() - len(d.Nodes)
 	say(left > 0, english.Count(left, "node", "nodes"), "and the messages from and to them are left out.")
+	hint := " (--heartbeats draws them)"
+	if d.Instead != "" {
+		hint = ""
+	}
 	say(d.hidden > 0, english.Count(d.hidden, "message of failure detectors is",
-		"messages of failure detectors are"), "left out (--heartbeats draws them).")
+		"messages of failure detectors are"), "left out"+hint+".")
 	say(d.Missing > 0, english.Count(d.Missing, "label", "labels"), "left out for lack of room.")
 	return lines
 }

@@ -20,7 +20,6 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/sim"
-	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
 
@@ -160,19 +159,6 @@ func TestAKindHasOneLook(t *testing.T) {
 	if err != nil || in(0) != 0 || in(1) != 2 {
 		t.Errorf("%v: the reply and its key have another color than %s:\n%s", err, draw.Looks[1].Color, picture)
 	}
-}
-
-func TestWaitsAreDrawn(t *testing.T) {
-	waits := func(peer nodes.ID) *nodes.NodeStatus { return &nodes.NodeStatus{WaitsFor: []nodes.ID{peer}} }
-	lends := func(to nodes.ID) *nodes.NodeStatus { return &nodes.NodeStatus{LentTo: &to} }
-	at3 := lends(0)
-	at3.WaitsFor = []nodes.ID{0}
-	picture, err := Waits(stall.Reports{stall.Of([]*nodes.NodeStatus{waits(1), lends(2), waits(3), at3}, 4)},
-		"A deadlock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	holds(t, picture, "<desc>", ">node 3 waits for node 0<", ">has 1&#39;s<", ">Red: a cycle.<")
 }
 
 // A picture that would be too crowded is refused, and the window that the error suggests can be drawn.

@@ -4,134 +4,321 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"turnstile/draw"
+	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/stall"
 )
 
+// WaitOptions are the options of a picture of who waits for whom.
+type WaitOptions struct {
+	Title string
+	Slide bool // the title is in letters for a slide
+	// Permission is the word for what a node lends to another, such as vote.
+	Permission string
+	// Token says that clients wait for a token. Last is the node whose client was the last to enter, or
+	// nodes.None.
+	Token bool
+	Last  nodes.ID
+	Cut   Cut
+}
+
+// A Cut is a cut that was in force while the clients waited; its zero value: there was none.
+type Cut struct {
+	What  string       // describes the cut
+	Sides [][]nodes.ID // a node on no side reached all
+}
+
+// side returns the number of the side of a node, from 0; -1: it is on no side.
+func (c *Cut) side(id nodes.ID) int {
+	return slices.IndexFunc(c.Sides, func(side []nodes.ID) bool { return slices.Contains(side, id) })
+}
+
+// An edge is a wait of a node for another. By are the nodes whose permission the other has and the node
+// lacks; empty: the node waits for what the other does.
+type edge struct {
+	from, to nodes.ID
+	by       []nodes.ID
+}
+
 // A graph is a picture of the nodes of a wait-for graph, placed on a ring.
 type graph struct {
 	*draw.Picture
+	WaitOptions
+	report stall.Report // of the first instance, for the states of nodes
 	ids    []nodes.ID
+	edges  []edge
 	circle map[[2]nodes.ID]bool // the edges that are part of a cycle
 	radius float64
+	top    float64 // y of the top of the ring
+	// unsaid are, by holder, the nodes whose permissions it holds, as far as the ring has no room to say so.
+	unsaid map[nodes.ID][]nodes.ID
 }
+
+// The measures of a wait-for graph.
+const (
+	diskRadius = 15.0
+	mostIdle   = 16  // of so many nodes, all are drawn, also if they wait for nobody
+	aroundRing = 115 // room for labels left and right of the ring
+)
 
 // Waits draws the wait-for graph in the report of a stall: an arrow from each waiting node to the node that
 // it waits for; the arrows of a cycle are red. A dashed arrow points to the node that holds the permission of
-// a third node.
-func Waits(reports stall.Reports, title string) (string, error) {
-	g := &graph{circle: map[[2]nodes.ID]bool{}}
-	var waits []stall.Wait // one wait per pair of nodes, though it may be about several permissions
+// a third node. If clients wait for a token, the picture says where it is.
+func Waits(reports stall.Reports, o WaitOptions) (string, error) {
+	g := &graph{WaitOptions: o, report: reports[0], circle: map[[2]nodes.ID]bool{},
+		unsaid: map[nodes.ID][]nodes.ID{}}
 	for _, r := range reports {
-		waits = append(waits, r.Waits...)
 		for i := range r.Circle[min(1, len(r.Circle)):] {
 			g.circle[[2]nodes.ID{r.Circle[i], r.Circle[i+1]}] = true
 		}
 	}
-	slices.SortFunc(waits, func(a, b stall.Wait) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.By, b.By))
-	})
-	waits = slices.CompactFunc(waits, func(a, b stall.Wait) bool { return a.From == b.From && a.To == b.To })
-	var ids []nodes.ID
-	for _, w := range waits {
-		ids = append(ids, w.From, w.To)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	switch {
-	case len(ids) == 0:
+	g.edges = edgesOf(reports)
+	token := g.findToken()
+	if len(g.edges) == 0 && token.says == "" {
 		return "", errors.New("no node reports which node it waits for, so that no graph can be drawn")
-	case len(ids) > mostNodes:
-		return "", fmt.Errorf("%d nodes are too many for a readable picture, which has at most %d", len(ids),
+	}
+	g.ids = g.shown(len(reports) == 1)
+	if len(g.ids) > mostNodes {
+		return "", fmt.Errorf("%d nodes are too many for a readable picture, which has at most %d", len(g.ids),
 			mostNodes)
 	}
-	g.ids, g.radius = ids, max(95, 20*float64(len(ids)))
-	g.Picture = &draw.Picture{Width: max(2*g.radius+200, 440), Title: title}
-	g.Heading(margin, margin-6, title)
-	bottom := 2*g.radius + 100
-	g.Within = draw.Box{Left: 2, Top: 2 * draw.Row, Right: g.Width - 2, Bottom: bottom}
-	for i := range ids {
+	g.radius = max(110, 20*float64(len(g.ids)))
+	g.Picture = &draw.Picture{Width: max(2*(g.radius+aroundRing), 520), Title: o.Title}
+	head := heading(g.Picture, o.Title, o.Slide)
+	for _, line := range draw.Wrapped(token.says, (g.Width-2*margin)/1.15, draw.TextSize) {
+		head += draw.Row
+		g.Text(margin, head-5, line)
+	}
+	g.top = head + 2*draw.Row + diskRadius
+	bottom := g.top + 2*g.radius + diskRadius + 2*draw.Row
+	g.Within = draw.Box{Left: 2, Top: head, Right: g.Width - 2, Bottom: bottom}
+	for i := range g.ids {
 		x, y := g.at(i)
 		g.Take(draw.Box{Left: x - diskRadius, Top: y - diskRadius, Right: x + diskRadius, Bottom: y + diskRadius})
 	}
-	g.draw(waits, reports[0])
-	g.Height = math.Ceil(g.Remarks(margin, bottom, g.remarks(waits, reports)) + margin)
+	g.draw(token)
+	end := g.Legend(margin, bottom+4, g.keys())
+	g.Height = math.Ceil(g.Remarks(margin, end, g.remarks(reports)) + margin)
 	return g.File(), nil
+}
+
+// edgesOf returns the edges of the waits in reports, in order, one for each pair of nodes.
+func edgesOf(reports stall.Reports) (edges []edge) {
+	var waits []stall.Wait
+	for _, r := range reports {
+		waits = append(waits, r.Waits...)
+	}
+	slices.SortFunc(waits, func(a, b stall.Wait) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.By, b.By))
+	})
+	for _, w := range waits {
+		if last := len(edges) - 1; last < 0 || edges[last].from != w.From || edges[last].to != w.To {
+			edges = append(edges, edge{from: w.From, to: w.To})
+		}
+		if e := &edges[len(edges)-1]; w.By != nodes.None && !slices.Contains(e.by, w.By) {
+			e.by = append(e.by, w.By)
+		}
+	}
+	return edges
+}
+
+// shown returns the nodes that the picture shows, side by side of the cut: all, if they are few and there is
+// one report, and otherwise the nodes that wait or are waited for.
+func (g *graph) shown(one bool) (ids []nodes.ID) {
+	for _, e := range g.edges {
+		ids = append(append(ids, e.from, e.to), e.by...)
+	}
+	if g.Last != nodes.None && g.Token {
+		ids = append(ids, g.Last)
+	}
+	if one && len(g.report.States)+g.report.LeftOut.Nodes <= mostIdle || len(ids) == 0 {
+		ids = append(ids, g.listed()...)
+	}
+	slices.SortFunc(ids, func(a, b nodes.ID) int {
+		return cmp.Or(cmp.Compare(g.Cut.side(a), g.Cut.side(b)), cmp.Compare(a, b))
+	})
+	return slices.Compact(ids)
+}
+
+// listed returns the nodes that the report lists.
+func (g *graph) listed() []nodes.ID {
+	if len(g.report.Nodes) > 0 {
+		return g.report.Nodes
+	}
+	var ids []nodes.ID
+	for id := range g.report.States {
+		ids = append(ids, nodes.ID(id))
+	}
+	return ids
+}
+
+// state returns the state of a node; nil: it did not answer, or the report leaves it out.
+func (g *graph) state(id nodes.ID) *nodes.NodeStatus {
+	if at := slices.Index(g.listed(), id); at >= 0 {
+		return g.report.States[at]
+	}
+	return nil
 }
 
 // at returns the place of the nth node.
 func (g *graph) at(i int) (x, y float64) {
 	sin, cos := math.Sincos(2*math.Pi*float64(i)/float64(len(g.ids)) - math.Pi/2)
-	return g.Width/2 + g.radius*cos, 65 + g.radius + g.radius*sin
+	return g.Width/2 + g.radius*cos, g.top + g.radius + g.radius*sin
 }
 
 // draw draws the edges, with the edges of a cycle on top, then the nodes, and then the names of edges.
-func (g *graph) draw(waits []stall.Wait, r stall.Report) {
-	var says []string
+func (g *graph) draw(t token) {
+	says := []string{t.says}
+	g.drawToken(t)
 	for _, red := range []bool{false, true} {
-		for _, w := range waits {
-			if g.circle[[2]nodes.ID{w.From, w.To}] == red {
-				g.edge(w, red)
-				says = append(says, told(w))
+		for _, e := range g.edges {
+			if g.red(e) == red {
+				g.edge(e, red)
+				says = append(says, g.told(e))
 			}
 		}
 	}
-	g.Description = strings.Join(says, "; ")
+	g.Description = strings.Trim(strings.Join(says, "; "), "; ")
 	for i, id := range g.ids {
-		tip := fmt.Sprintf("node %d: %s", id, r.StateOf(id))
 		x, y := g.at(i)
-		g.Circle(x, y, diskRadius, tip, "fill="+draw.Ground, "stroke="+draw.Ink, "stroke-width=1.5")
-		g.Text(x, y+4.5, fmt.Sprint(id), "text-anchor=middle", "font-weight=bold", "font-size=12")
+		fill, ink := draw.Ground, draw.Ink
+		if side := g.Cut.side(id); side >= 0 {
+			fill, ink = sideColor(side), draw.Ground
+		}
+		g.Circle(x, y, diskRadius, fmt.Sprintf("%s: %s", g.name(id), g.report.StateOf(id)),
+			append(g.rim(id), "fill="+fill)...)
+		g.Text(x, y+4.5, fmt.Sprint(id), "text-anchor=middle", "font-weight=bold", "font-size=12", "fill="+ink)
 	}
-	for _, w := range waits {
-		if w.By == nodes.None || w.By == w.To {
-			continue
+	g.nameEdges()
+}
+
+// sideColor returns the color of a side of a cut. No side has the color of arrows.
+func sideColor(side int) string { return draw.Looks[(2+side)%len(draw.Looks)].Color }
+
+// The rims of nodes.
+var (
+	waitingRim = []string{"stroke=" + draw.Ink, "stroke-width=3"}
+	idleRim    = []string{"stroke=" + draw.Dim, "stroke-width=1"}
+	silentRim  = []string{"stroke=" + draw.Ink, "stroke-width=1.5", "stroke-dasharray=3 3"}
+)
+
+// rim returns the attributes of the rim of a node, by its state.
+func (g *graph) rim(id nodes.ID) []string {
+	switch s := g.state(id); {
+	case s == nil:
+		return slices.Clone(silentRim)
+	case s.Client == nodes.Waiting.String():
+		return slices.Clone(waitingRim)
+	}
+	return slices.Clone(idleRim)
+}
+
+// nameEdges writes beside an edge which permissions its end holds, once for each holder and permission. Of
+// more edges than can be read, it names those of a cycle.
+func (g *graph) nameEdges() {
+	const most = 8
+	var named []edge // an edge for each text
+	said := map[string]bool{}
+	for _, red := range []bool{true, false} {
+		for _, e := range g.edges {
+			if text := g.holds(e); g.red(e) == red && text != "" && !said[text] {
+				said[text] = true
+				named = append(named, e)
+			}
 		}
-		x1, y1, x2, y2, cx, cy := g.curve(w)
-		var places [][2]float64
+	}
+	for _, e := range named {
+		if len(named) > most && !g.red(e) || !g.nameEdge(e) {
+			g.unsaid[e.to] = append(g.unsaid[e.to], e.by...)
+		}
+	}
+}
+
+// nameEdge writes beside an edge which permissions its end holds, and reports whether there is room.
+func (g *graph) nameEdge(e edge) bool {
+	x1, y1, x2, y2, cx, cy := g.curve(e)
+	ways := []float64{0, 0.3, -0.3} // how far from the curve, as a share of its bend
+	if math.Hypot(x2-x1, y2-y1) < 170 {
+		ways = []float64{0.6, -0.6, 0.9, -0.9, 0} // a label would hide a short edge
+	}
+	var places [][2]float64
+	for _, away := range ways {
 		for _, along := range []float64{0, 0.12, -0.12, 0.22, -0.22} {
-			places = append(places, [2]float64{(x1+x2+2*cx)/4 + along*(x2-x1), (y1+y2+2*cy)/4 + along*(y2-y1)})
+			x, y := (x1+x2+2*cx)/4+along*(x2-x1), (y1+y2+2*cy)/4+along*(y2-y1)
+			places = append(places, [2]float64{x + away*(2*cx-x1-x2), y + away*(2*cy-y1-y2)})
 		}
-		g.Label(fmt.Sprintf("has %d's", w.By), draw.TextSize, places...)
+	}
+	return g.Label(strings.Join(english.Wrap(g.holds(e), 16), "\n"), draw.TextSize, places...)
+}
+
+// name names a node: node 0, or server 5.
+func (g *graph) name(id nodes.ID) string {
+	if int(id) < g.report.Clients {
+		return fmt.Sprintf("node %d", id)
+	}
+	return fmt.Sprintf("server %d", id)
+}
+
+// holds says which permissions the end of an edge holds; empty: the edge is about none.
+func (g *graph) holds(e edge) string {
+	switch what := cmp.Or(g.Permission, "permission"); {
+	case len(e.by) == 0:
+		return ""
+	case len(e.by) == 1 && e.by[0] == e.to:
+		return fmt.Sprintf("%s holds its own %s", g.name(e.to), what)
+	case len(e.by) == 1:
+		return fmt.Sprintf("%s holds the %s of %s", g.name(e.to), what, g.name(e.by[0]))
+	default:
+		var of []string
+		for _, id := range e.by {
+			if of = append(of, g.name(id)); id == e.to {
+				of[len(of)-1] = "itself"
+			}
+		}
+		return fmt.Sprintf("%s holds the %ss of %s", g.name(e.to), what, english.List(of))
 	}
 }
 
 // told describes a wait.
-func told(w stall.Wait) string {
-	text := fmt.Sprintf("node %d waits for node %d", w.From, w.To)
-	if w.By != nodes.None {
-		text += fmt.Sprintf(", which has the permission of node %d", w.By)
+func (g *graph) told(e edge) string {
+	text := fmt.Sprintf("%s waits for %s", g.name(e.from), g.name(e.to))
+	if holds := g.holds(e); holds != "" {
+		text += ": " + holds
 	}
 	return text
 }
 
+// red reports whether an edge is part of a cycle.
+func (g *graph) red(e edge) bool { return g.circle[[2]nodes.ID{e.from, e.to}] }
+
 // curve returns the ends of an edge and its control point. Edges bend, so that the edges of both directions
 // between two nodes do not overlap.
-func (g *graph) curve(w stall.Wait) (x1, y1, x2, y2, cx, cy float64) {
-	x1, y1 = g.at(slices.Index(g.ids, w.From))
-	x2, y2 = g.at(slices.Index(g.ids, w.To))
-	const bend = 0.13
+func (g *graph) curve(e edge) (x1, y1, x2, y2, cx, cy float64) {
+	x1, y1 = g.at(slices.Index(g.ids, e.from))
+	x2, y2 = g.at(slices.Index(g.ids, e.to))
+	const bend = 0.22
 	return x1, y1, x2, y2, (x1+x2)/2 - bend*(y2-y1), (y1+y2)/2 + bend*(x2-x1)
 }
 
 // edge draws a wait, from the edge of one disk to the edge of the other.
-func (g *graph) edge(w stall.Wait, red bool) {
-	x1, y1, x2, y2, cx, cy := g.curve(w)
+func (g *graph) edge(e edge, red bool) {
+	x1, y1, x2, y2, cx, cy := g.curve(e)
 	color, thick, dash := draw.Looks[0].Color, "1.5", ""
 	if red {
 		color, thick = draw.Wrong, "3"
 	}
-	if w.By != nodes.None {
+	if len(e.by) > 0 {
 		dash = "6 3"
 	}
 	sx, sy := towards(x1, y1, cx, cy, diskRadius)
 	ex, ey := towards(x2, y2, cx, cy, diskRadius+1)
-	g.Path(draw.Points("M", sx, sy, "Q", cx, cy, ex, ey), told(w), "fill=none", "stroke="+color,
+	g.Path(draw.Points("M", sx, sy, "Q", cx, cy, ex, ey), g.told(e), "fill=none", "stroke="+color,
 		"stroke-width="+thick, "stroke-dasharray="+dash)
 	arrowhead(g.Picture, ex, ey, x2-cx, y2-cy, 11, color)
 }
@@ -142,22 +329,44 @@ func towards(x, y, toX, toY, far float64) (float64, float64) {
 	return x + far*(toX-x), y + far*(toY-y)
 }
 
+// keys returns the legend: the states of nodes, and the sides of the cut.
+func (g *graph) keys() (all draw.Keys) {
+	disk := func(attrs ...string) func(x, y float64) {
+		return func(x, y float64) { g.Circle(x+12, y, 6, "", attrs...) }
+	}
+	for _, k := range []struct {
+		name string
+		rim  []string
+	}{{"waits", waitingRim}, {"does not wait", idleRim}, {"does not answer", silentRim}} {
+		has := slices.ContainsFunc(g.ids, func(id nodes.ID) bool { return slices.Equal(g.rim(id), k.rim) })
+		all.Add(has, k.name, disk(append(slices.Clone(k.rim), "fill="+draw.Ground)...))
+	}
+	for i, side := range g.Cut.Sides {
+		all.Add(true, "a side of the cut: nodes "+listed(side), disk("fill="+sideColor(i)))
+	}
+	return all
+}
+
 // remarks returns the explanation of the arrows, which stands below the picture.
-func (g *graph) remarks(waits []stall.Wait, reports stall.Reports) []string {
-	lines := []string{"An arrow points to the node that another waits for."}
-	if slices.ContainsFunc(waits, func(w stall.Wait) bool { return w.By != nodes.None }) {
-		lines = append(lines, "Dashed: from a waiting node to the holder of the permission that it needs.")
-	}
-	if len(g.circle) > 0 {
-		lines = append(lines, "Red: a cycle.")
-	}
-	for _, r := range reports {
-		if more := r.LeftOut.Waits; more > 0 {
-			lines = append(lines, fmt.Sprintf("Waits of other nodes, which the run did not keep: %d.", more))
+func (g *graph) remarks(reports stall.Reports) (lines []string) {
+	say := func(is bool, words ...string) {
+		if is {
+			lines = append(lines, strings.Join(words, " "))
 		}
 	}
-	if g.Missing > 0 {
-		lines = append(lines, fmt.Sprintf("Labels left out for lack of room: %d.", g.Missing))
+	say(len(g.edges) > 0, "An arrow points to the node that another waits for.")
+	dashed := slices.ContainsFunc(g.edges, func(e edge) bool { return len(e.by) > 0 })
+	say(dashed, "Dashed: it points to the node that holds the", cmp.Or(g.Permission, "permission"),
+		"which the other needs.")
+	say(len(g.circle) > 0, "Red: a cycle.")
+	say(len(g.Cut.Sides) > 0, "While they waited, this cut was in force:", g.Cut.What+".")
+	for _, r := range reports {
+		more := r.LeftOut.Waits
+		say(more > 0, fmt.Sprintf("Waits of other nodes, which the run did not keep: %d.", more))
+	}
+	for _, to := range slices.Sorted(maps.Keys(g.unsaid)) {
+		slices.Sort(g.unsaid[to])
+		say(true, capital(g.holds(edge{to: to, by: slices.Compact(g.unsaid[to])}))+".")
 	}
 	return lines
 }
