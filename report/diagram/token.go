@@ -48,6 +48,8 @@ func (g *graph) findToken() (t token) {
 			names = append(names, g.name(id))
 		}
 		t.says = fmt.Sprintf("There are several tokens: %s have one each.", english.List(names))
+	case g.report.LeftOut.Nodes > 0:
+		t.says = "No node whose state the run kept has the token." + last
 	case g.Last != nodes.None && g.state(g.Last) == nil:
 		t.holders, t.silent = []nodes.ID{g.Last}, true
 		t.says = fmt.Sprintf("No node that answers has the token. %s entered last, and does not answer.",
@@ -98,7 +100,11 @@ func (g *graph) drawToken(t token) {
 	}
 	if len(g.report.Waits) == 0 {
 		for _, id := range t.waiting {
-			x, y := g.at(slices.Index(g.ids, id))
+			at := slices.Index(g.ids, id)
+			if at < 0 {
+				continue
+			}
+			x, y := g.at(at)
 			sx, sy := towards(x, y, g.Width/2, middle, diskRadius)
 			ex, ey := towards(g.Width/2, middle, x, y, half+22)
 			g.Path(draw.Points("M", sx, sy, "L", ex, ey), g.name(id)+" waits for the token", "fill=none",

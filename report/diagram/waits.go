@@ -56,6 +56,7 @@ type graph struct {
 	circle map[[2]nodes.ID]bool // the edges that are part of a cycle
 	radius float64
 	top    float64 // y of the top of the ring
+	hidden int     // how many nodes are left out, since there are too many
 	// unsaid are, by holder, the nodes whose permissions it holds, as far as the ring has no room to say so.
 	unsaid map[nodes.ID][]nodes.ID
 }
@@ -83,11 +84,7 @@ func Waits(reports stall.Reports, o WaitOptions) (string, error) {
 	if len(g.edges) == 0 && token.says == "" {
 		return "", errors.New("no node reports which node it waits for, so that no graph can be drawn")
 	}
-	g.ids = g.shown(len(reports) == 1)
-	if len(g.ids) > mostNodes {
-		return "", fmt.Errorf("%d nodes are too many for a readable picture, which has at most %d", len(g.ids),
-			mostNodes)
-	}
+	g.choose(len(reports) == 1)
 	g.radius = max(110, 20*float64(len(g.ids)))
 	g.Picture = &draw.Picture{Width: max(2*(g.radius+aroundRing), 520), Title: o.Title}
 	head := heading(g.Picture, o.Title, o.Slide)
@@ -128,22 +125,41 @@ func edgesOf(reports stall.Reports) (edges []edge) {
 	return edges
 }
 
-// shown returns the nodes that the picture shows, side by side of the cut: all, if they are few and there is
-// one report, and otherwise the nodes that wait or are waited for.
-func (g *graph) shown(one bool) (ids []nodes.ID) {
+// choose chooses the nodes that the picture shows, side by side of the cut: all, if they are few and there is
+// one report, and otherwise the nodes that wait or are waited for. Of too many, it leaves out some that no
+// other waits for.
+func (g *graph) choose(one bool) {
+	var ids []nodes.ID
+	add := func(more ...nodes.ID) {
+		for _, id := range more {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
 	for _, e := range g.edges {
-		ids = append(append(ids, e.from, e.to), e.by...)
+		add(e.to)
 	}
 	if g.Last != nodes.None && g.Token {
-		ids = append(ids, g.Last)
+		add(g.Last)
 	}
-	if one && len(g.report.States)+g.report.LeftOut.Nodes <= mostIdle || len(ids) == 0 {
-		ids = append(ids, g.listed()...)
+	for _, e := range g.edges {
+		add(e.from)
 	}
-	slices.SortFunc(ids, func(a, b nodes.ID) int {
+	for _, e := range g.edges {
+		add(e.by...)
+	}
+	if one && len(g.report.States)+g.report.LeftOut.Nodes <= mostIdle || len(g.edges) == 0 {
+		add(g.listed()...)
+	}
+	g.hidden = max(0, len(ids)-mostNodes)
+	g.ids = ids[:min(mostNodes, len(ids))]
+	slices.SortFunc(g.ids, func(a, b nodes.ID) int {
 		return cmp.Or(cmp.Compare(g.Cut.side(a), g.Cut.side(b)), cmp.Compare(a, b))
 	})
-	return slices.Compact(ids)
+	g.edges = slices.DeleteFunc(g.edges, func(e edge) bool {
+		return !slices.Contains(g.ids, e.from) || !slices.Contains(g.ids, e.to)
+	})
 }
 
 // listed returns the nodes that the report lists.
@@ -360,13 +376,18 @@ func (g *graph) remarks(reports stall.Reports) (lines []string) {
 		"which the other needs.")
 	say(len(g.circle) > 0, "Red: a cycle.")
 	say(len(g.Cut.Sides) > 0, "While they waited, this cut was in force:", g.Cut.What+".")
+	say(g.hidden > 0, fmt.Sprintf("Nodes left out, since there are too many to read: %d.", g.hidden))
 	for _, r := range reports {
+		say(r.LeftOut.Nodes > 0, fmt.Sprintf("Nodes whose states the run did not keep: %d.", r.LeftOut.Nodes))
 		more := r.LeftOut.Waits
 		say(more > 0, fmt.Sprintf("Waits of other nodes, which the run did not keep: %d.", more))
 	}
-	for _, to := range slices.Sorted(maps.Keys(g.unsaid)) {
+	const most = 12
+	holders := slices.Sorted(maps.Keys(g.unsaid))
+	for _, to := range holders[:min(most, len(holders))] {
 		slices.Sort(g.unsaid[to])
 		say(true, capital(g.holds(edge{to: to, by: slices.Compact(g.unsaid[to])}))+".")
 	}
+	say(len(holders) > most, fmt.Sprintf("So do further nodes: %d.", len(holders)-most))
 	return lines
 }

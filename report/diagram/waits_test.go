@@ -54,6 +54,26 @@ func TestWaitsOfManyNodesAreDrawn(t *testing.T) {
 	holds(t, picture, ">Node 20 holds the permissions of itself and node 21.<")
 }
 
+// Of too many nodes for a picture, some that nobody waits for are left out.
+func TestWaitsOfTooManyNodesAreDrawn(t *testing.T) {
+	states := []*nodes.NodeStatus{{Client: nodes.Idle.String(), Token: true}}
+	for range 80 {
+		states = append(states, awaits())
+	}
+	picture, err := Waits(stall.Reports{stall.Of(states, 81)}, WaitOptions{Token: true, Last: 79})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, picture, ">Node 0 has the token.<", ">node 1 waits for node 0<", ">79</text>",
+		">Nodes left out, since there are too many to read: 1.<", ">Nodes whose states the run did not keep: 21.<")
+	states[0].Token = false
+	reports := stall.Reports{stall.Of(states, 81)}
+	if picture, err = Waits(reports, WaitOptions{Token: true, Last: 0}); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, picture, ">No node whose state the run kept has the token. Node 0 entered last.<", ">no token<")
+}
+
 // Clients that wait for a token wait for its holder, for the node that had it last, or for nobody.
 func TestWaitsForATokenAreDrawn(t *testing.T) {
 	holder := &nodes.NodeStatus{Client: nodes.Idle.String(), Token: true}
