@@ -58,6 +58,10 @@ func TestExplainedElectionsAreDrawn(t *testing.T) {
 			t.Errorf("the picture does not say %s:\n%s", word, picture)
 		}
 	}
+	drawn(t, strings.Fields("elect --algo raft-election -n 3 --explain --diagram "+path)...)
+	if picture, err = os.ReadFile(path); err != nil || strings.Contains(string(picture), "--heartbeats") {
+		t.Errorf("%v, the picture names a flag that elect does not have:\n%s", err, picture)
+	}
 	for call, want := range map[string]string{
 		"elect --algo bully --diagram " + path:                         "add --explain",
 		"elect --algo bully --explain --title x":                       "add --diagram",

@@ -237,6 +237,18 @@ func TestFencesAreDrawn(t *testing.T) {
 	}
 }
 
+// A node that stands still while its client is inside is hatched on top of the bar, and below its name.
+func TestPausesAreSeenOnBars(t *testing.T) {
+	x, _ := played(t, "algorithm central-lease\nn 2\nreq 0; 0>2 request; 2>0 grant; req 1; exit 0")
+	x.Pauses = []section.Pause{{Process: 0, From: 3 * stepTime, To: 4 * stepTime}}
+	picture, err := Draw(x, Options{Played: true})
+	bar := strings.Index(picture, `data-node="0" fill="`+draw.Bad[1])
+	hatched, name := strings.Index(picture, "<title>it stands still<"), strings.Index(picture, ">entry 1<")
+	if err != nil || bar < 0 || bar > hatched || hatched > name {
+		t.Errorf("%v: the bar is at %d, its hatches at %d, its name at %d:\n%s", err, bar, hatched, name, picture)
+	}
+}
+
 func labels(ticks []draw.Tick) string {
 	var all []string
 	for _, t := range ticks {
