@@ -51,14 +51,12 @@ func AroundFault(x *spacetime.Extract, fault section.Fault) section.Window {
 		end = firstEffect(x, fault)
 		last = min(until(end)+after, first+most)
 	}
-	w := section.Window{From: fault.From, To: end}
-	if first < begin {
-		w.From = sent[first]
-	}
+	w := section.Window{From: fault.From, To: x.End}
 	if last < len(sent) {
 		w.To = max(fault.From, sent[last])
-	} else {
-		w.To = x.End
+	}
+	if first < begin { // but not much earlier, if messages are rare
+		w.From = max(sent[first], fault.From-(w.To-fault.From)/2)
 	}
 	return w
 }

@@ -47,6 +47,10 @@ func TestWindowAroundAFault(t *testing.T) {
 			from: 88 * ms, to: 388 * ms},
 		"until the end": {fault: section.Fault{From: 900 * ms, To: math.MaxInt64}, from: 888 * ms, to: 1000 * ms},
 		"before all":    {fault: section.Fault{From: 0, To: 1 * ms}, from: 0, to: 14 * ms},
+		"messages are rare": {fault: short, from: 450 * ms, to: 600 * ms, change: func(x *spacetime.Extract) {
+			x.Messages = append(x.Messages[:9], x.Messages[550:551:551]...)
+			x.End = 600 * ms
+		}},
 	} {
 		x := quiet(t)
 		if c.change != nil {
