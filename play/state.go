@@ -192,7 +192,7 @@ func (s *Session) node(id nodes.ID, status stall.Report) Node {
 	for peer := range a.Suspects.All() {
 		n.Suspects = append(n.Suspects, int(peer))
 	}
-	if !n.Server && s.stack.Elects() && a.Belief.Leader != nodes.None {
+	if !n.Server && a.Belief.Leader != nodes.None {
 		leader := int(a.Belief.Leader)
 		n.Leader, n.Leads = &leader, n.Up && !n.Paused && leader == int(id)
 	}

@@ -60,7 +60,7 @@ func (s *Session) natural() (steps []replay.Step) {
 			}
 		}
 	}
-	if len(steps) > 0 || !s.stack.Elects() || !s.stage.Disagree() {
+	if len(steps) > 0 || !s.stage.Disagree() {
 		return steps
 	}
 	for _, step := range s.stage.Enabled() {

@@ -85,7 +85,7 @@ func (g *Stage) ofNode(id nodes.ID) (all []Step) {
 			all = append(all, step)
 		}
 	}
-	if g.stack.Elects() && int(id) < g.stack.N() {
+	if _, elects := a.Process.Machine(0).(nodes.Elector); elects {
 		all = append(all, Step{What: StepCampaign, Node: id})
 	}
 	if !a.Process.Listens() {
