@@ -3,6 +3,7 @@ package commands
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -277,19 +278,26 @@ func checkWritable(path string) error {
 	return results.Probe(dir)
 }
 
-// isSchedule reports whether a file begins as schedules do.
+// isSchedule reports whether a file is empty, or its first line that is no comment begins a schedule.
 func isSchedule(path string) (bool, error) {
 	file, err := input.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer file.Close()
-	line, err := bufio.NewReader(io.LimitReader(file, int64(len(replay.ScheduleStart)))).ReadString('\n')
-	if err == io.EOF {
-		err = nil
+	lines := bufio.NewScanner(io.LimitReader(file, mostComments))
+	for lines.Scan() {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text != "" {
+			return strings.HasPrefix(text, replay.ScheduleStart), nil
+		}
 	}
-	return line == "" || strings.HasPrefix(line, replay.ScheduleStart), err
+	info, err := file.Stat()
+	return err == nil && info.Size() == 0, cmp.Or(err, lines.Err())
 }
+
+// mostComments bounds the comments above a schedule, in bytes.
+const mostComments = 1 << 16
 
 // keep saves the schedule of a violation, with its story below. Without a violation, it removes the schedule
 // of an earlier exploration, which could be mistaken for the result of this one.

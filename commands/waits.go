@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"turnstile/bench/runs"
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
@@ -77,7 +76,7 @@ func (c *waitsCall) stalled(ctx context.Context, of *subject) (*stalled, error) 
 		fold := spacetime.New(played.History.Header(), played.Stack, section.Window{To: math.MaxInt64})
 		played.History.Run(fold)
 		s := stalledOf(played.Stack, stall.Reports{played.Status}, &fold.Extract)
-		s.Title = of.schedule.Spec.Name + ", " + of.path
+		s.Title, s.Cut = of.schedule.Spec.Name+", "+of.path, cutDuring(played.Cuts, &fold.Extract)
 		return s, nil
 	}
 	past, title, err := c.open(of.folder)
@@ -116,8 +115,14 @@ func stalledOf(stack *algorithm.Stack, reports stall.Reports, x *spacetime.Extra
 	return s
 }
 
+// cuts describes the faults of a run or schedule, and says which sides a cut has.
+type cuts interface {
+	Fault(number uint32) string
+	Sides(number uint32, victim nodes.ID) [][]nodes.ID
+}
+
 // cutDuring returns the latest cut that was in force while clients waited, given the end of the run.
-func cutDuring(past *runs.Past, x *spacetime.Extract) (cut diagram.Cut) {
+func cutDuring(of cuts, x *spacetime.Extract) (cut diagram.Cut) {
 	since := x.End
 	for i := range x.Sections {
 		if s := &x.Sections[i]; s.State == section.Unserved {
@@ -125,8 +130,8 @@ func cutDuring(past *runs.Past, x *spacetime.Extract) (cut diagram.Cut) {
 		}
 	}
 	for _, f := range x.Faults {
-		if sides := past.Sides(f.Number, f.Victim); sides != nil && f.To >= since {
-			cut = diagram.Cut{What: fmt.Sprintf("%s, from %v to %v", past.Fault(f.Number), time.Duration(f.From),
+		if sides := of.Sides(f.Number, f.Victim); sides != nil && f.To >= since {
+			cut = diagram.Cut{What: fmt.Sprintf("%s, from %v to %v", of.Fault(f.Number), time.Duration(f.From),
 				time.Duration(f.To)), Sides: sides}
 		}
 	}

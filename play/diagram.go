@@ -15,12 +15,13 @@ func (s *Session) Diagram(from, to int) (string, error) {
 	if from < 0 || to > s.at || from >= to {
 		return "", fmt.Errorf("steps %d to %d: there are steps 0 to %d", from, to, s.at)
 	}
-	h := s.stage.Clone().End().History
+	played := s.stage.Clone().End()
+	h := played.History
 	window := section.Window{From: s.times[from], To: s.times[to]}
 	drop(h, window.From)
 	fold := spacetime.New(h.Header(), s.stack, window)
 	h.Run(fold)
-	return diagram.Draw(&fold.Extract, diagram.Options{Played: true, Low: true})
+	return diagram.Draw(&fold.Extract, diagram.Options{Played: true, Low: true, Fault: played.Cuts.Fault})
 }
 
 // drop drops the records of the messages that arrived or were lost before a time, so that a drawing of the

@@ -177,6 +177,12 @@ func TestStateOfAStep(t *testing.T) {
 	if changed == 0 || len(o.Flying) == 0 || o.Flying[0].Text == "" {
 		t.Errorf("node 1 is %+v, and on their way are %+v", o.Nodes[1], o.Flying)
 	}
+	if err := s.Back(5); err != nil {
+		t.Fatal(err)
+	}
+	if svg, err := s.Diagram(0, 5); err != nil || !strings.Contains(svg, "fault 1 cut 0/1-2") {
+		t.Errorf("the diagram does not show the cut: %v", err)
+	}
 	if svg, err := s.Diagram(0, 2); err != nil || !strings.Contains(svg, "<svg") {
 		t.Errorf("the diagram: %v", err)
 	}

@@ -23,6 +23,7 @@ type cluster struct {
 	rested   time.Duration              // the clock of rests: latest due time of a timer that ran out in a rest
 	due      map[dueTimer]time.Duration // when timers run out at the earliest, by the clock of rests
 	Cut      []nodes.Group              // the sides of the cut in force; nil: no cut is
+	Cuts     Cuts                       // all cuts so far
 }
 
 // A stagedNode is a node of the stage.

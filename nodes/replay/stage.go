@@ -11,6 +11,7 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
+	"turnstile/nodes/port"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
@@ -22,6 +23,21 @@ type Played struct {
 	Story     []string     // for people, one or two lines per step
 	Violation *Violation   // nil: there is no violation
 	Status    stall.Report // status of the nodes at the end
+	Cuts      Cuts         // all cuts: the first is fault 1 of the history
+}
+
+// Cuts are cuts between nodes: the sides of each.
+type Cuts [][]nodes.Group
+
+// Fault describes a cut, given its number, from 1.
+func (c Cuts) Fault(number uint32) string { return "cut " + sayCut(c[number-1]) }
+
+// Sides returns the nodes on each side of a cut, given its number, from 1.
+func (c Cuts) Sides(number uint32, _ nodes.ID) (sides [][]nodes.ID) {
+	for _, side := range c[number-1] {
+		sides = append(sides, side)
+	}
+	return sides
 }
 
 // stepTime is how long a step takes in the history.
@@ -165,8 +181,7 @@ func (g *Stage) do(s Step) error {
 	case StepTick:
 		return g.tick()
 	case StepCut:
-		g.tell("messages between the sides %s are lost from here on", sayCut(s.Sides))
-		g.Cut = s.Sides
+		g.part(s.Sides)
 		return nil
 	case StepHeal:
 		return g.heal()
@@ -302,6 +317,16 @@ func (g *Stage) stand(id nodes.ID, pauses bool) error {
 	return nil
 }
 
+// part begins a cut, and ends the one in force. In the history a cut is a fault.
+func (g *Stage) part(sides []nodes.Group) {
+	if g.Cut != nil {
+		g.heal() // it has no error, since a cut is in force
+	}
+	g.tell("messages between the sides %s are lost from here on", sayCut(sides))
+	g.Cut, g.Cuts = sides, append(slices.Clip(g.Cuts), sides)
+	g.add(history.FaultEvent(port.FaultEvent{Number: len(g.Cuts), Victim: nodes.None}))
+}
+
 // heal ends the cut in force.
 func (g *Stage) heal() error {
 	if g.Cut == nil {
@@ -309,6 +334,7 @@ func (g *Stage) heal() error {
 	}
 	g.tell("the cut is over")
 	g.Cut = nil
+	g.add(history.FaultEvent(port.FaultEvent{Number: len(g.Cuts), Healed: true}))
 	return nil
 }
 
@@ -647,7 +673,7 @@ func (g *Stage) Status() stall.Report {
 
 // End ends the play, and returns its result.
 func (g *Stage) End() *Played {
-	r := &Played{Stack: g.stack, Story: g.Story, Violation: g.found, Status: g.Status()}
+	r := &Played{Stack: g.stack, Story: g.Story, Violation: g.found, Status: g.Status(), Cuts: g.Cuts}
 	waiting := g.anywhere(nodes.Waiting)
 	g.now += stepTime
 	g.Lab.Mark(history.Stopped, 0)
