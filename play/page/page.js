@@ -135,9 +135,7 @@ function complain(problem) {
   if (problem instanceof TypeError || problem instanceof ReferenceError) console.error(problem);
 }
 
-function noTrouble() {
-  byId("trouble").hidden = true;
-}
+const noTrouble = () => { byId("trouble").hidden = true; };
 
 // ---------------------------------------------------------------------------------------------- Sessions
 
@@ -442,7 +440,8 @@ function drawStage(s) {
   s.svg.replaceChildren();
   fill(s.svg, {}, [patterns(0.75 * view.letter), drawLinks(view), drawSides(view), drawWays(view),
     drawWaits(view), s.state.nodes.map(node => drawNode(view, node, labels)), drawMessages(view, labels)]);
-  oneStop(s.svg);
+  const stop = s.svg.querySelector("[role=button]"); // for the Tab key; arrow keys go on from there
+  if (stop) stop.setAttribute("tabindex", 0);
   captionStage(s);
 }
 
@@ -818,18 +817,16 @@ function arrive(s, before, time) {
   }
 }
 
-// oneStop makes what is drawn one stop of the Tab key; arrow keys go on from there.
-function oneStop(container) {
-  const stops = container.querySelectorAll("[role=button]");
-  if (stops.length) stops[0].setAttribute("tabindex", 0);
-}
-
-// roam moves the focus to the next or the previous thing of a container.
-function roam(container, selector, by) {
-  const all = [...container.querySelectorAll(selector)].filter(e => e.getClientRects().length);
-  const at = all.indexOf(document.activeElement);
-  const next = all[(at + by + all.length) % all.length];
+// roam moves the focus to the next or the previous thing on the stage or in a list. It reports whether the
+// focus is in one of these.
+function roam(target, by) {
+  const box = target.closest("svg.stage, #next-list, #step-list");
+  if (!box) return false;
+  const shown = element => element.getClientRects().length > 0;
+  const all = [...box.querySelectorAll("[role=button], button, summary")].filter(shown);
+  const next = all[(all.indexOf(document.activeElement) + by + all.length) % all.length];
   if (next) next.focus();
+  return true;
 }
 
 // ---------------------------------------------------------------------------------------------- Lists
@@ -1068,8 +1065,9 @@ function showCode(s) {
   if (file !== shownFile) showFile(body, file);
   const lines = body.querySelectorAll(".line");
   lines.forEach(line => line.classList.remove("ran", "case"));
-  if (place) markLines(lines, place.range, "ran");
-  if (place && place.part) markLines(lines, place.part, "case");
+  for (const [range, name] of place ? [[place.range, "ran"], [place.part, "case"]] : []) {
+    if (range) lines.forEach((line, i) => line.classList.toggle(name, i + 1 >= range[0] && i < range[1]));
+  }
   body.querySelector(".where").textContent = file +
     (place ? `: ${ran.method}${ran.case ? ", " + ran.case : ""}, at node ${ran.node}` : "");
   if (!place && s.state.step > 0) return;
@@ -1078,10 +1076,6 @@ function showCode(s) {
   if (lines[first - 1]) {
     box.scrollTop = lines[first - 1].offsetTop - box.offsetTop - (place ? box.clientHeight * 0.25 : 0);
   }
-}
-
-function markLines(lines, [from, to], name) {
-  for (let at = from; at <= to && at <= lines.length; at++) lines[at - 1].classList.add(name);
 }
 
 // showFile puts the text of a file into the page, line by line.
@@ -1287,12 +1281,12 @@ function fewestTold(steps) {
   return steps <= fewest ? `${all}, too. ` : `${all}: yours are ${steps - fewest} more. `;
 }
 
+// explored asks for the shortest way.
 async function explored() {
-  const place = byId("challenge").querySelector(".fewest");
-  if (place) place.textContent = "Looking for the shortest way ... ";
+  byId("challenge").querySelector(".fewest").textContent = "Looking for the shortest way ... ";
   const found = await call("explore", {schedule: challenge.schedule, check: challenge.check});
   challenge.fewest = found.steps;
-  return found;
+  return found.schedule;
 }
 
 async function findFewest(steps) {
@@ -1300,10 +1294,7 @@ async function findFewest(steps) {
   byId("challenge").querySelector(".fewest").textContent = fewestTold(steps);
 }
 
-async function reveal() {
-  const found = await explored();
-  await begin(sessions[0], found.schedule);
-}
+const reveal = async () => begin(sessions[0], await explored());
 
 // ---------------------------------------------------------------------------------------------- Schedules
 
@@ -1502,16 +1493,15 @@ async function beside() {
     return;
   }
   challenge = null;
-  const {algorithm, kind, nodes} = sessions[0].state;
+  const {algorithm, kind} = sessions[0].state;
   const second = newSession(1);
   second.name = usualOther(algorithm, kind);
   if (!second.name) return complain("There is no other algorithm of this kind.");
-  if (!sessions[0].state.film) await show(sessions[0], await call("back", {session: 0, to: 0}));
   sessions.push(second);
   byId("beside").setAttribute("aria-pressed", true);
   makeStages();
   draw(sessions[0]);
-  await begin(second, headOf(second.name, nodes.filter(node => !node.server).length));
+  await changeSecond(second.name);
 }
 
 // usualOther returns an algorithm to compare with.
@@ -1682,7 +1672,7 @@ function pressKey(event) {
     if (!role) return;
     press(role);
   } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
-    if (!walk(target, event.key === "ArrowDown" ? 1 : -1)) return;
+    if (!roam(target, event.key === "ArrowDown" ? 1 : -1)) return;
   } else if (role && role.classList.contains("message") && ["Delete", "c"].includes(event.key)) {
     hit(sessionOf(role), Number(role.dataset.number), event.key === "c" ? "copy" : "drop");
   } else if (id) {
@@ -1690,14 +1680,6 @@ function pressKey(event) {
     if (!button.disabled) press(button);
   } else return;
   event.preventDefault();
-}
-
-// walk moves the focus within the stage or a list.
-function walk(target, by) {
-  const box = target.closest("svg.stage, #next-list, #step-list");
-  if (!box) return false;
-  roam(box, "[role=button], button, summary", by);
-  return true;
 }
 
 // attend listens to clicks, keys, the pointer and files.
@@ -1757,17 +1739,10 @@ function attendForms() {
 
 // attendFiles listens to files that are opened or dropped.
 function attendFiles() {
-  on("file", "change", event => {
-    const [file] = event.target.files;
-    if (file) inTurn(() => openFile(file));
-    event.target.value = "";
-  });
+  const open = ([file]) => { if (file) inTurn(() => openFile(file)); };
+  on("file", "change", event => { open(event.target.files); event.target.value = ""; });
   document.addEventListener("dragover", event => event.preventDefault());
-  document.addEventListener("drop", event => {
-    event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    if (file) inTurn(() => openFile(file));
-  });
+  document.addEventListener("drop", event => { event.preventDefault(); open(event.dataTransfer.files); });
 }
 
 // ---------------------------------------------------------------------------------------------- Beginning
