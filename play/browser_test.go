@@ -230,8 +230,9 @@ func TestPageRefuses(t *testing.T) {
 		"hello":           "one begins with a line turnstile schedule 1",
 		strings.Replace(naive, "n 2", "n 1000", 1): "the page shows up to 64",
 	} {
-		b.do(chromedp.Click(chromedp.CSS("#open-schedule")), chromedp.SetValue(chromedp.CSS("#text"), text),
-			chromedp.Click(chromedp.CSS("#play-text")))
+		b.do(chromedp.Click(chromedp.CSS("#open-schedule")))
+		b.until(`document.querySelector("#schedule").open`) // before that, the page writes its own schedule there
+		b.do(chromedp.SetValue(chromedp.CSS("#text"), text), chromedp.Click(chromedp.CSS("#play-text")))
 		b.until(fmt.Sprintf(`document.querySelector("#trouble").innerText.includes(%q)`, want))
 		b.do(chromedp.KeyEvent(kb.Escape))
 		b.stands(1)

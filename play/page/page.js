@@ -1267,12 +1267,14 @@ function showChallenge(s) {
   const reached = found ? !challenge.check || found.check === challenge.check
     : Boolean(stuck) && ["deadlock", "starvation", "agreement"].includes(challenge.check);
   const count = counted(steps, "step", "steps");
-  const text = reached ? `Done, in ${count}. ` : `${count} so far. `;
+  const done = challenge.shown ? `This is a shortest way: ${count}. ` : `Done, in ${count}. `;
+  const text = reached ? done : `${count} so far. `;
   box.replaceChildren(make("b", {}, `Challenge: ${challenge.title}. `), text,
-    make("span", {class: "fewest"}, reached && challenge.fewest ? fewestTold(steps) : ""),
+    make("span", {class: "fewest"}, reached && challenge.fewest && !challenge.shown ? fewestTold(steps) : ""),
     make("span", {class: "buttons"}, make("button", {"data-do": "again"}, "Again"),
       make("button", {"data-do": "reveal"}, "Show me"), make("button", {"data-do": "leave"}, "Leave")));
-  if (reached && !challenge.fewest) inTurn(() => findFewest(steps));
+  if (!reached || challenge.fewest || challenge.sought) return;
+  inTurn(async () => { await explored(); showChallenge(s); });
 }
 
 function fewestTold(steps) {
@@ -1281,20 +1283,20 @@ function fewestTold(steps) {
   return steps <= fewest ? `${all}, too. ` : `${all}: yours are ${steps - fewest} more. `;
 }
 
-// explored asks for the shortest way.
+// explored asks for a shortest way.
 async function explored() {
+  challenge.sought = true;
   byId("challenge").querySelector(".fewest").textContent = "Looking for the shortest way ... ";
   const found = await call("explore", {schedule: challenge.schedule, check: challenge.check});
   challenge.fewest = found.steps;
   return found.schedule;
 }
 
-async function findFewest(steps) {
-  await explored();
-  byId("challenge").querySelector(".fewest").textContent = fewestTold(steps);
+async function reveal() {
+  const schedule = await explored();
+  challenge.shown = true;
+  await begin(sessions[0], schedule);
 }
-
-const reveal = async () => begin(sessions[0], await explored());
 
 // ---------------------------------------------------------------------------------------------- Schedules
 
