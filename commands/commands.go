@@ -27,7 +27,7 @@ func Commands(table catalog.Table) []Command {
 		of   []Command
 	}{
 		{makesRun, []Command{benchCommand(k), electCommand(k), simulateCommand(k), exploreCommand(k),
-			injectCommand()}},
+			playCommand(k), injectCommand()}},
 		{makesMany, []Command{sweepCommand(k), matrixCommand(k), chaosCommand(k), splitBrainCommand(k),
 			validateCommand(k), claimsCommand()}},
 		{readsStored, []Command{runs, show, verify, report, diagram, compare}},

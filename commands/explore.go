@@ -92,6 +92,8 @@ type exploreCall struct {
 	save      string
 	picture   string
 	title     string
+	play      bool
+	page      string // path of the page, if play is set
 	json      bool
 
 	noProgress bool
@@ -110,6 +112,7 @@ func exploreCommand(k known) Command {
 		Options: c.addTo,
 		Check:   c.resolve,
 		Notes:   true,
+		Instead: "play",
 		Run:     c.run,
 	}
 }
@@ -157,6 +160,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of the violation")
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of the violation, as SVG")
 	addTitle(f, &c.title)
+	f.BoolVar(&c.play, "play", false, "open the violation in the browser, to play it step by step")
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
@@ -165,7 +169,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	noZero(f, "depth", "would allow no step: leave it out to go to the end")
 	noZero(f, "states", "would allow no state: leave it out for all")
 	common(f, "algo", "nodes", "entries", "check", "losses", "duplicates", "crashes", "restarts", "timing",
-		"depth", "memory", "save", "diagram", "json")
+		"depth", "memory", "save", "diagram", "play", "json")
 	c.completeFlags(cmd, c.Algorithms())
 	completeWith(cmd, "check", c.checks.known())
 }
@@ -196,6 +200,11 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	}
 	if err := checkTitle(c.title, c.picture); err != nil {
 		return err
+	}
+	if c.play {
+		if c.page, err = findPage(); err != nil {
+			return fmt.Errorf("--play: %w", err)
+		}
 	}
 	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {
 		return fmt.Errorf("--check: %s makes no promise about a minority; these do: %s", c.Spec.Name,
@@ -237,6 +246,7 @@ func (c *exploreCall) run(ctx context.Context, a *app) error {
 		err = terminal.PrintJSON(a.stdout, c.document(x, elapsed))
 	} else {
 		c.print(a.stdout, x, elapsed, kept == nil)
+		kept = errors.Join(kept, c.playViolation(a, x.Violation))
 	}
 	if kept != nil { // reported after the result, which must not be lost
 		return failure{kept, unwritten}

@@ -89,6 +89,8 @@ var readers = map[string]string{
 	"nodes/host/resource.go":             "a file that the run made",
 	"nodes/host/saved.go":                "a file that the run made",
 	"nodes/replay/story/story.go":        "for tests and their rewriting alone",
+	"play/assemble/page.go":              "of the Makefile",
+	"play/assemble/sources.go":           "of the Makefile",
 	"results/folder.go":                  "folders, and what it writes",
 	"results/machine.go":                 "the kernel's",
 	"results/set.go":                     "a file that it makes for its lock, opened to write: that never waits",

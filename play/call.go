@@ -13,6 +13,7 @@ import (
 type stand interface {
 	State() *State
 	Back(to int) error
+	Diagram(from, to int) (string, error)
 }
 
 // stands are the two places of the page, side by side.
@@ -39,6 +40,7 @@ var calls = map[string]func(args []byte) (any, error){
 	"diagram":  taking(drawn),
 	"told":     taking(told),
 	"story":    taking(storyText),
+	"film":     taking(screened),
 }
 
 // taking returns a call that reads its arguments from JSON.
@@ -195,13 +197,13 @@ type rangeArgs struct {
 	To   int `json:"to"`
 }
 
-// drawn draws some steps of a session.
+// drawn draws some steps of a session or a film.
 func drawn(a rangeArgs) (any, error) {
-	s, err := a.session()
-	if err != nil {
-		return nil, err
+	of := stands[a.Session]
+	if of == nil {
+		return nil, errNothing
 	}
-	return s.Diagram(a.From, a.To)
+	return of.Diagram(a.From, a.To)
 }
 
 // told tells some steps of a session.

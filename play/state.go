@@ -7,6 +7,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/stall"
 )
@@ -132,8 +133,8 @@ func (s *Session) State() *State {
 	o := &State{Step: s.at, Steps: len(s.schedule.Steps), Algorithm: first.Name, Kind: kindOf(first.Kind),
 		Title: strings.Join(append([]string{first.Name, english.Count(s.stack.N(), "node", "nodes")},
 			s.schedule.Config.Given()...), ", "),
-		Layout: layoutOf(s.stack), Kinds: s.kinds(), Last: s.last(), Flying: s.messages(), Enabled: s.choices(),
-		Cut: [][]int{}, Inside: []int{}, Question: s.question()}
+		Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Last: s.last(), Flying: s.messages(),
+		Enabled: s.choices(), Cut: [][]int{}, Inside: []int{}, Question: s.question()}
 	for _, side := range g.Cut {
 		o.Cut = append(o.Cut, ints(side))
 	}
@@ -173,9 +174,9 @@ func ints(ids []nodes.ID) []int {
 	return all
 }
 
-// kinds returns the kinds of message, by number.
-func (s *Session) kinds() (all []Kind) {
-	codec := s.stack.Codec()
+// kindsOf returns the kinds of message of a stack, by number.
+func kindsOf(stack *algorithm.Stack) (all []Kind) {
+	codec := stack.Codec()
 	for i := range codec.Kinds() {
 		k := codec.Kind(i)
 		all = append(all, Kind{codec.Name(i), k.Token, k.Permit})

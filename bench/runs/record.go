@@ -32,6 +32,7 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/stall"
 	"turnstile/results"
 )
@@ -424,11 +425,11 @@ func (p *Past) Size(ctx context.Context) (messages, requests uint64, err error) 
 
 // again simulates the trial again, and runs the events and messages through a fold.
 func (p *Past) again(ctx context.Context, h *history.Reader, fold *spacetime.Fold) error {
-	if p.Trial > len(p.run.Record.Trials) {
-		return errors.New("the run ended before this trial did: make it again")
+	seed, err := p.seed()
+	if err != nil {
+		return err
 	}
 	same := &sameAs{stored: h}
-	seed := p.run.Record.Trials[p.Trial-1].Seed
 	if err := p.SimulateAgain(ctx, seed, fold.Message, same, fold); err != nil {
 		return err
 	}
@@ -437,6 +438,23 @@ func (p *Past) again(ctx context.Context, h *history.Reader, fold *spacetime.Fol
 			"that made it: make it again, with --trace")
 	}
 	return nil
+}
+
+// Schedule simulates the trial again, and returns its steps: see replay.Recorder.
+func (p *Past) Schedule(ctx context.Context) (*replay.Schedule, error) {
+	seed, err := p.seed()
+	if err != nil {
+		return nil, err
+	}
+	return p.Job.Schedule(ctx, seed)
+}
+
+// seed returns the seed of the trial.
+func (p *Past) seed() (uint64, error) {
+	if p.Trial > len(p.run.Record.Trials) {
+		return 0, errors.New("the run ended before this trial did: make it again")
+	}
+	return p.run.Record.Trials[p.Trial-1].Seed, nil
 }
 
 // A sameAs compares the events of a run with its stored history.

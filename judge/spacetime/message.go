@@ -39,6 +39,12 @@ const (
 	Lost
 )
 
+// Beats reports whether a message is a heartbeat, or any message of a failure detector.
+func (f *Extract) Beats(m *Message) bool {
+	return f.Stack.Codec().Kind(int(m.Kind)).Heartbeat ||
+		f.Stack.Instances()[m.Instance].Kind == nodes.Detection && m.Instance > 0
+}
+
 // A link is the key of a message: its stream, kind and number. Other incarnations of the sender may use the
 // same key.
 type link struct {

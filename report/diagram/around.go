@@ -36,7 +36,7 @@ func AroundFault(x *spacetime.Extract, fault section.Fault) section.Window {
 	const before, after, most = 12, 40, mostArrows * 3 / 4
 	var sent []int64 // times of the messages to draw, in order
 	for i := range x.Messages {
-		if m := &x.Messages[i]; m.Sent != spacetime.Unknown && !beats(x, m) {
+		if m := &x.Messages[i]; m.Sent != spacetime.Unknown && !x.Beats(m) {
 			sent = append(sent, m.Sent)
 		}
 	}

@@ -91,7 +91,7 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 	for _, m := range x.Messages {
 		switch {
 		case d.line(m.From) < 0 || d.line(m.To) < 0:
-		case !d.Heartbeats && beats(x, &m):
+		case !d.Heartbeats && x.Beats(&m):
 			d.hidden++
 		default:
 			d.messages = append(d.messages, m)
@@ -106,12 +106,6 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 
 // kept returns the elements for which out is false.
 func kept[T any](all []T, out func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), out) }
-
-// beats reports whether a message is a heartbeat, or any message of a failure detector.
-func beats(x *spacetime.Extract, m *spacetime.Message) bool {
-	return x.Stack.Codec().Kind(int(m.Kind)).Heartbeat ||
-		x.Stack.Instances()[m.Instance].Kind == nodes.Detection && m.Instance > 0
-}
 
 // line returns the index of the line of a node; -1: the node is not drawn.
 func (d *drawing) line(id nodes.ID) int { return slices.Index(d.Nodes, id) }
