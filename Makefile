@@ -105,6 +105,10 @@ play: ## make bin/play.html, a page in which one plays every algorithm by hand: 
 	@GOOS=js GOARCH=wasm go build -buildvcs=false -ldflags '-s -w' -o bin/play.wasm ./cmd/play
 	@go run ./play/assemble -wasm bin/play.wasm -out bin/play.html
 
+.PHONY: play-test
+play-test: play ## test bin/play.html in Chromium, and its program in Node
+	@go test -count=1 -timeout 15m ./play -run 'Page|WebAssembly' -page "$(CURDIR)/bin/play.html"
+
 # The libraries of services are in a module of their own: the programs above need none of them.
 .PHONY: services
 services: build ## build bin/services: locks and elections that people use, for bench and elect --service

@@ -23,11 +23,17 @@ import (
 // pictures is a folder for the pictures that the tests of the page take.
 var pictures = flag.String("pictures", "", "`folder` for pictures of the page")
 
+// pagePath is the page to test.
+var pagePath = flag.String("page", "", "`file` of the page to test; empty: it is made")
+
 // scratch is the folder of the page that tests make; empty: no test has made it.
 var scratch string
 
 // built makes the page once for all tests, and returns its path.
 var built = sync.OnceValues(func() (string, error) {
+	if *pagePath != "" {
+		return *pagePath, nil
+	}
 	var err error
 	if scratch, err = os.MkdirTemp("", "play"); err != nil {
 		return "", err
@@ -81,6 +87,9 @@ type act = chromedp.Action[chromedp.Void]
 // the end of the test its console must be empty.
 func browse(t *testing.T, hash string, before ...act) *tab {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("make play-test tests the page in a browser")
+	}
 	if _, err := exec.LookPath(chromium); err != nil {
 		t.Skip("SKIPPED: Chromium is not installed, so the page is not tested")
 	}

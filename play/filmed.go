@@ -23,7 +23,7 @@ type Show struct {
 	film   *Film
 	stack  *algorithm.Stack
 	starts []int               // by step: index of its first event, and at last how many events there are
-	first  *spacetime.Together // the first failure; nil: there is none
+	first  *spacetime.Together // the first failure, or nil
 	token  nodes.ID            // the node that has the token at the beginning; None: unknown
 	at     int                 // how many steps have been taken
 	nodes  []Node
@@ -55,7 +55,7 @@ func Screen(f *Film) (*Show, error) {
 	return s, nil
 }
 
-// check returns an error if an event is none of a run of the stack.
+// check returns an error for an event that no run of the stack has.
 func (f *Film) check(stack *algorithm.Stack) error {
 	for i, e := range f.Events {
 		_, known := filmed[e.What]
