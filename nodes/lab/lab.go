@@ -191,6 +191,12 @@ func (l *Lab) Exit(p *nodes.Process, instance int32) (refused bool) {
 	return refused
 }
 
+// Account returns the account of the resource of a client, and what the client read of it when it entered.
+func (l *Lab) Account(id nodes.ID, instance int32) (now, read int64) {
+	c, res := l.clientOf(id, instance)
+	return res.account, c.money
+}
+
 // Revoke ends a critical section that the machine has lost. The client writes nothing.
 func (l *Lab) Revoke(p *nodes.Process, instance int32) {
 	l.leave(p, instance, history.Event{Kind: history.Revoked})

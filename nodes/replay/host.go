@@ -139,7 +139,8 @@ func (g *Stage) send(from, to nodes.ID, e *nodes.Effect) {
 	g.stopped = append(g.stopped, stopped{f, why})
 }
 
-// enter lets a client in. A lack of free units violates exclusion; if fenced, only a wrong fence number does.
+// enter lets a client in. A lack of free units violates exclusion, unless the play goes on until an update is
+// lost; if fenced, only a wrong fence number does.
 func (g *Stage) enter(p *nodes.Process, e *nodes.Effect) {
 	id, res := p.ID(), &g.Lab.Resources[g.Lab.Resource(e.Instance)]
 	others := g.clients(e.Instance, nodes.Inside)
@@ -150,9 +151,13 @@ func (g *Stage) enter(p *nodes.Process, e *nodes.Effect) {
 	if res.Fenced {
 		says += fmt.Sprintf(" under the fence number %d", e.Number)
 	}
+	if g.schedule.UntilLost {
+		_, read := g.Lab.Account(id, e.Instance)
+		says += fmt.Sprintf(" and reads %d", read)
+	}
 	if res.Taken > res.Capacity {
 		g.tell("%s: INSIDE TOGETHER WITH %s", says, ids(others))
-		if !res.Fenced {
+		if !res.Fenced && !g.schedule.UntilLost {
 			g.overlap("%s enters while %s inside", g.name(id), who(others, "is", "are"))
 		}
 	} else {

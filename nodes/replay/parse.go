@@ -132,6 +132,11 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 				"detector")
 		}
 		return true, err
+	case "until":
+		if s.UntilLost = value == lostUpdate; !s.UntilLost {
+			err = errors.New("until: the only value: " + lostUpdate)
+		}
+		return true, err
 	}
 	if s.Spec == nil || s.Spec.Option(words[0]) == nil {
 		return false, nil
@@ -263,7 +268,7 @@ func (s *Step) cutUnits(words []string) ([]string, error) {
 // word that is not a number looks like an option of another algorithm.
 func (s *scheduleParser) unknownStep(words []string) error {
 	if _, err := numbers(words[1:]); err != nil && len(words) == 2 && len(s.Steps) == 0 {
-		heads := []string{"algorithm", "copies", "fenced", "reordering", "timing", "units"}
+		heads := []string{"algorithm", "copies", "fenced", "reordering", "timing", "units", "until"}
 		if near := suggest.Nearest(words[0], heads); near != "" {
 			return fmt.Errorf("there is no line %q: did you mean %s?", words[0], near)
 		}

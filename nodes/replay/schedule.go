@@ -67,7 +67,8 @@ import (
 //	                     # all agree on a leader
 //
 // Lines above the steps: "copies 1": a message is lost if 1 equal one is on its link when it is sent;
-// "fenced": the resource demands fence numbers; "detector none": nodes suspect others only by steps.
+// "fenced": the resource demands fence numbers; "detector none": nodes suspect others only by steps; "until
+// lost-update": clients that are inside together do not end the replay, and a lost update does.
 //
 // A violation ends the replay. A line that begins with ---- ends the schedule; the text below it is for
 // people.
@@ -78,6 +79,7 @@ type Schedule struct {
 	Timing     *Timing // nil: a message or timer may take any time
 	Copies     int     // see explore.Space.Copies; zero: any number
 	NoDetector bool    // a rest makes no suspicions and takes none back
+	UntilLost  bool    // clients inside together end nothing, and the first lost update does
 	Steps      []Step
 }
 
@@ -86,6 +88,9 @@ const ScheduleStart = "turnstile schedule"
 
 // scheduleVersion is the version of the language.
 const scheduleVersion = 1
+
+// lostUpdate is the value of a line until.
+const lostUpdate = "lost-update"
 
 // StepKind is the kind of a Step.
 type StepKind uint8
@@ -252,6 +257,9 @@ func (s *Schedule) WriteTo(w io.Writer) (int64, error) {
 	}
 	if s.NoDetector {
 		fmt.Fprintln(&b, "detector none")
+	}
+	if s.UntilLost {
+		fmt.Fprintln(&b, "until", lostUpdate)
 	}
 	fmt.Fprintln(&b)
 	for _, step := range s.Steps {

@@ -23,7 +23,7 @@ const maekawa = "turnstile schedule 1\nalgorithm maekawa\n"
 
 func TestScheduleIsReadAsItIsWritten(t *testing.T) {
 	s := &Schedule{Spec: algorithmOf(t, "maekawa"), Config: nodes.Config{N: 4}.With("quorums", "grid"),
-		Reordering: true,
+		Reordering: true, UntilLost: true,
 		Steps: []Step{
 			{What: StepStart, Node: 1, Choosing: []int{2}},
 			{What: StepRequest, Node: 3, Choosing: []int{0, 1}},
@@ -95,6 +95,7 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "req 0\nn 3":       "line 6: n comes after a step",
 		naive + "n none":           `line 5: n is "none": write a whole number from 1`,
 		naive + "detector perfect": "line 5: detector: the only value: none",
+		naive + "until two":        "line 5: until: the only value: lost-update",
 		maekawa + "quorums":        "line 3: quorums takes one word",
 		maekawa + "qourums grid":   `maekawa has no option qourums: did you mean quorums?`,
 		naive + "quorums grid":     `line 5: naive-broadcast has no option quorums: it has defer (inside, never)`,
@@ -203,6 +204,29 @@ func TestReplayEndsWithAViolation(t *testing.T) {
 	r := played(t, naive+"req 0; req 1; 0>1 request; 1>0 request; rest; in -; exit 5")
 	if r.Violation == nil || r.Violation.Check != CheckExclusion {
 		t.Errorf("%+v", r.Violation)
+	}
+}
+
+// Until an update is lost, two may be inside together, and the story tells what they read and write.
+func TestReplayUntilAnUpdateIsLost(t *testing.T) {
+	const steps = "req 0; req 1; 0>1 request; 1>0 request; 1>0 reply; 0>1 reply; exit 0\n"
+	head := strings.TrimSpace(naive) + "\nuntil lost-update\n"
+	r := played(t, head+steps+"req 0")
+	if r.Violation != nil || r.Story[len(r.Story)-2] != "node 0 leaves and writes 1" {
+		t.Errorf("%+v; the story is %q", r.Violation, r.Story)
+	}
+	r = played(t, head+steps+"exit 1; exit 5")
+	const says = "AN UPDATE IS LOST: node 1 had read 0, and wrote 1 over 1"
+	if r.Violation == nil || r.Violation.Says != says || r.Violation.Check != CheckExclusion {
+		t.Errorf("%+v", r.Violation)
+	}
+	if outcome, _ := check.JudgeReplay(r.History, r.Stack); outcome != check.Violated {
+		t.Errorf("it is judged %v", outcome)
+	}
+	const fenced = "turnstile schedule 1\nalgorithm central-lease\nn 2\nfenced\nuntil lost-update\nreq 0; 0>2 request; " +
+		"2>0 grant; req 1; 1>2 request; timeout 2 expiry; 2>1 grant; exit 1; exit 0"
+	if r = played(t, fenced); r.Violation != nil {
+		t.Errorf("a fence refuses late writes, and yet: %+v", r.Violation)
 	}
 }
 

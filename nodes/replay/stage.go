@@ -359,12 +359,21 @@ func (g *Stage) release(s Step) error {
 	if c := a.Process.Client(s.Instance); c != nodes.Inside {
 		return fmt.Errorf("its client is %v, and leaves only when inside", c)
 	}
-	refused := ""
-	if g.Lab.Exit(&a.Process, s.Instance) {
-		refused = ", and what it wrote is refused"
+	now, read := g.Lab.Account(s.Node, s.Instance)
+	refused := g.Lab.Exit(&a.Process, s.Instance)
+	says := ""
+	switch {
+	case refused:
+		says = ", and what it wrote is refused"
+	case g.schedule.UntilLost:
+		says = fmt.Sprintf(" and writes %d", read+1)
 	}
-	g.tell("%s leaves%s", g.name(s.Node), refused)
+	g.tell("%s leaves%s", g.name(s.Node), says)
 	g.feed(s.Node, nodes.Input{Kind: nodes.Release, Instance: s.Instance})
+	if g.schedule.UntilLost && !refused && now != read {
+		g.violate(CheckExclusion, fmt.Sprintf("AN UPDATE IS LOST: node %d had read %d, and wrote %d over %d",
+			s.Node, read, read+1, now))
+	}
 	return nil
 }
 
