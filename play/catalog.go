@@ -41,9 +41,10 @@ type Option struct {
 
 // A Story is a schedule that the program contains.
 type Story struct {
-	Path      string `json:"path"`
+	Path      string `json:"path"` // of a scene: its name
 	Algorithm string `json:"algorithm"`
 	Title     string `json:"title"`
+	Scene     bool   `json:"scene"` // it is a scene for a lecture
 
 	text string
 }
@@ -67,7 +68,11 @@ func makeCatalog() (*Catalog, error) {
 	if c.Stories, err = readStories(); err != nil {
 		return nil, err
 	}
-	c.Challenges, err = challengesOf(c.Stories)
+	if c.Challenges, err = challengesOf(c.Stories); err != nil {
+		return nil, err
+	}
+	scenes, err := readScenes()
+	c.Stories = append(scenes, c.Stories...)
 	return c, err
 }
 
@@ -99,15 +104,19 @@ func readStories() (all []Story, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Story{name, path.Base(path.Dir(name)), titleOf(string(text)), string(text)})
+		all = append(all, Story{Path: name, Algorithm: path.Base(path.Dir(name)), Title: titleOf(string(text)),
+			text: string(text)})
 	}
 	return all, nil
 }
 
-// storyText returns the schedule of a story, by its path.
+// storyText returns the schedule of a story by its path, or of a scene by its name.
 func storyText(args struct {
 	Path string `json:"path"`
 }) (any, error) {
+	if text, found := Scene(args.Path); found {
+		return text, nil
+	}
 	file, found := catalog.Story(args.Path)
 	if !found {
 		return nil, fmt.Errorf("there is no story %s", args.Path)

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,7 +10,8 @@ import (
 
 // A note is a comment in a schedule that is meant for the page. A line "# say: ..." is shown when the play
 // stands there. A line "# ask: question | answer | answer" is a question, which hides the verdict and the
-// next steps until it is answered; the answer that is right ends with an exclamation mark.
+// next steps until it is answered; the answer that is right ends with an exclamation mark. Notes at the same
+// step are one. A line "# title: ..." is the title of the whole.
 type note struct {
 	At      int      `json:"at"` // how many steps come before it
 	Text    string   `json:"text"`
@@ -17,11 +19,22 @@ type note struct {
 	Right   int      `json:"right"`   // the index of the right answer; -1: all are
 }
 
-// Words that begin a note.
+// Words that begin a note, or the title.
 const (
-	wordSay = "# say:"
-	wordAsk = "# ask:"
+	wordSay   = "# say:"
+	wordAsk   = "# ask:"
+	wordTitle = "# title:"
 )
+
+// titleIn returns the title in the text of a schedule; empty: it has none.
+func titleIn(text string) string {
+	for line := range strings.Lines(text) {
+		if title, is := strings.CutPrefix(strings.TrimSpace(line), wordTitle); is {
+			return strings.TrimSpace(title)
+		}
+	}
+	return ""
+}
 
 // readNotes reads the notes in the text of a schedule.
 func readNotes(text string, schedule *replay.Schedule) (all []note, err error) {
@@ -35,16 +48,32 @@ func readNotes(text string, schedule *replay.Schedule) (all []note, err error) {
 		asked, asks := strings.CutPrefix(line, wordAsk)
 		switch {
 		case says:
-			all = append(all, note{At: at, Text: strings.TrimSpace(said), Answers: []string{}, Right: -1})
+			all, err = addNote(all, note{At: at, Text: strings.TrimSpace(said), Answers: []string{}, Right: -1})
 		case asks:
-			n, err := readQuestion(asked)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			var n note
+			if n, err = readQuestion(asked); err == nil {
+				n.At = at
+				all, err = addNote(all, n)
 			}
-			n.At = at
-			all = append(all, n)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
+	return all, nil
+}
+
+// addNote adds a note, or its words to the note at the same step.
+func addNote(all []note, n note) ([]note, error) {
+	if len(all) == 0 || all[len(all)-1].At != n.At {
+		return append(all, n), nil
+	}
+	last := &all[len(all)-1]
+	if len(last.Answers) > 0 {
+		return nil, errors.New("a question is the last note of a step: put a step before the next note")
+	}
+	n.Text = last.Text + " " + n.Text
+	*last = n
 	return all, nil
 }
 

@@ -29,6 +29,7 @@ const (
 type Session struct {
 	schedule *replay.Schedule // the head, and all steps that are known
 	notes    []note
+	title    string // as the schedule gives it; empty: it gives none
 	stack    *algorithm.Stack
 	stage    *replay.Stage
 	at       int // how many of the steps have been taken
@@ -40,7 +41,7 @@ type Session struct {
 }
 
 // Open begins the session of a schedule, and takes all of its steps. The error names the line of the step
-// that cannot be taken.
+// that cannot be taken. If the schedule has notes, the session then goes back to before the first step.
 func Open(text string) (*Session, error) {
 	schedule, err := replay.Parse(strings.NewReader(text), catalog.Table{}.Find)
 	if err != nil {
@@ -54,8 +55,11 @@ func Open(text string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.notes = notes
-	return s, s.Back(len(schedule.Steps))
+	s.notes, s.title = notes, titleIn(text)
+	if err := s.Back(len(schedule.Steps)); err != nil || len(notes) == 0 {
+		return s, err
+	}
+	return s, s.Back(0)
 }
 
 // Begin begins the session of a schedule, before its first step.
@@ -82,12 +86,17 @@ func (s *Session) mark() {
 	s.times, s.told = append(s.times[:s.at], s.stage.Time()), append(s.told[:s.at], len(s.stage.Story))
 }
 
-// Take takes a step, written as in a schedule. The steps after the present one are forgotten. The error says
-// why the step does not apply; then nothing has changed.
+// Take takes a step, written as in a schedule. Unless it is the next of the known steps, the steps after the
+// present one are forgotten, with their notes. The error says why the step does not apply; then nothing has
+// changed.
 func (s *Session) Take(text string) error {
 	read, err := s.parse(text)
 	if err != nil {
 		return err
+	}
+	known := s.schedule.Steps[s.at:]
+	if len(known) > 0 && known[0].String() == read.String() && s.stage.Found() == nil {
+		return s.Back(s.at + 1)
 	}
 	return s.add(read)
 }
@@ -125,6 +134,7 @@ func (s *Session) add(step replay.Step) error {
 		return s.undo(err)
 	}
 	s.copies = s.copies[:min(len(s.copies), s.at/snapshotEvery+1)]
+	s.notes = slices.DeleteFunc(s.notes, func(n note) bool { return n.At >= s.at })
 	return nil
 }
 
@@ -200,6 +210,9 @@ func (s *Session) Schedule() string {
 	head := *s.schedule
 	head.Steps = nil
 	var b strings.Builder
+	if s.title != "" {
+		fmt.Fprintln(&b, wordTitle, s.title)
+	}
 	b.WriteString(head.String())
 	for at := range s.at + 1 {
 		for _, n := range s.notes {

@@ -129,7 +129,14 @@ func TestWrongSteps(t *testing.T) {
 // A schedule with notes is written as it was read, as far as it has been played.
 func TestScheduleOfASession(t *testing.T) {
 	text := naive + "# say: Both ask.\nreq 0\nreq 1\n# ask: Who enters? | node 0 ! | node 1\n0>1 request\n"
+	text = wordTitle + " Both ask\n" + text
 	s := open(t, text)
+	if s.at != 0 || s.State().Title != "Both ask: naive-broadcast, 2 nodes" {
+		t.Errorf("a schedule with notes opens at step %d as %q", s.at, s.State().Title)
+	}
+	if err := s.Back(3); err != nil {
+		t.Fatal(err)
+	}
 	if got := s.Schedule(); got != text {
 		t.Errorf("it is written as\n%s", got)
 	}
@@ -143,6 +150,32 @@ func TestScheduleOfASession(t *testing.T) {
 	if _, err := Open(naive + "# ask: Who? | all\n"); err == nil ||
 		!strings.Contains(err.Error(), "line 5: a question has two answers or more") {
 		t.Errorf("a question with one answer: %v", err)
+	}
+}
+
+// Notes of one step are one, and a question is the last of them.
+func TestNotesOfOneStep(t *testing.T) {
+	s := open(t, naive+"# say: A client\n# say: asks.\n# ask: Which? | 0 | 1\nreq 0\n")
+	q := s.State().Question
+	if q == nil || q.Text != "A client asks. Which?" || len(q.Answers) != 2 || q.Right != -1 {
+		t.Errorf("the note is %+v", q)
+	}
+	_, err := Open(naive + "req 0\n# ask: Which? | 0 | 1\n# say: It is 0.\n")
+	if err == nil || !strings.Contains(err.Error(), "line 7: a question is the last note of a step") {
+		t.Errorf("a note after a question: %v", err)
+	}
+}
+
+// The next of the known steps, taken by hand, keeps the steps and notes after it. Another step forgets them.
+func TestTakeAKnownStep(t *testing.T) {
+	s := open(t, naive+"# say: 0 asks\nreq 0\nreq 1\n# say: both ask\n0>1 request\n")
+	take(t, s, "req 0")
+	if o := s.State(); o.Step != 1 || o.Steps != 3 || len(s.notes) != 2 {
+		t.Errorf("step %d of %d, and %d notes", o.Step, o.Steps, len(s.notes))
+	}
+	take(t, s, "0>1 request")
+	if o := s.State(); o.Step != 2 || o.Steps != 2 || len(s.notes) != 1 || o.Question != nil {
+		t.Errorf("after another: step %d of %d, and the notes %v", o.Step, o.Steps, s.notes)
 	}
 }
 

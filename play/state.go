@@ -135,6 +135,9 @@ func (s *Session) State() *State {
 			s.schedule.Config.Given()...), ", "),
 		Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Last: s.last(), Flying: s.messages(),
 		Enabled: s.choices(), Cut: [][]int{}, Inside: []int{}, Question: s.question()}
+	if s.title != "" {
+		o.Title = s.title + ": " + o.Title
+	}
 	for _, side := range g.Cut {
 		o.Cut = append(o.Cut, ints(side))
 	}
