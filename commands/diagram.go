@@ -264,7 +264,8 @@ func (c *diagramCall) drawSchedule(name string, schedule *replay.Schedule) (stri
 	if v := played.Violation; v != nil {
 		title = schedule.Spec.Name + ": " + v.Says
 	}
-	return c.draw(title, played.Stack, true, played.Cuts.Fault, func(w section.Window) (*spacetime.Extract, error) {
+	fault := played.Cuts.Fault
+	return c.draw(title, played.Stack, true, fault, func(w section.Window) (*spacetime.Extract, error) {
 		fold := spacetime.New(played.History.Header(), played.Stack, w)
 		played.History.Run(fold)
 		return &fold.Extract, nil
