@@ -10,7 +10,8 @@ import (
 // sceneEnds says how each scene ends: with a broken promise, a stall, or else a word of the last step that
 // happened, and with which verdict.
 var sceneEnds = map[string]struct{ found, stuck, story, outcome string }{
-	"lost-update":          {found: "AN UPDATE IS LOST: node 1 had read 0, and wrote 1 over 1", outcome: "violated"},
+	"lost-update": {found: "AN UPDATE IS LOST: node 1 had read 0, and wrote 1 over 1",
+		outcome: "violated"},
 	"everybody-permits":    {found: "node 1 enters while node 0 is inside", outcome: "violated"},
 	"lamport-queue":        {story: "node 2 gets release from node 0", outcome: "valid"},
 	"stale-reply":          {found: "node 0 enters while node 1 is inside", outcome: "violated"},
@@ -54,8 +55,8 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-// checkNotes checks the notes of a scene: they can be read at a glance, none stands after the end of the play,
-// and a question with a right answer comes before the last step.
+// checkNotes checks the notes of a scene: they can be read at a glance, none stands after the end of the
+// play, and a question with a right answer comes before the last step.
 func checkNotes(t *testing.T, s *Session) {
 	questions := 0
 	for _, n := range s.notes {
