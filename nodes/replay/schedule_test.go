@@ -223,8 +223,8 @@ func TestReplayUntilAnUpdateIsLost(t *testing.T) {
 	if outcome, _ := check.JudgeReplay(r.History, r.Stack); outcome != check.Violated {
 		t.Errorf("it is judged %v", outcome)
 	}
-	const fenced = "turnstile schedule 1\nalgorithm central-lease\nn 2\nfenced\nuntil lost-update\nreq 0; 0>2 request; " +
-		"2>0 grant; req 1; 1>2 request; timeout 2 expiry; 2>1 grant; exit 1; exit 0"
+	const fenced = "turnstile schedule 1\nalgorithm central-lease\nn 2\nfenced\nuntil lost-update\n" +
+		"req 0; 0>2 request; 2>0 grant; req 1; 1>2 request; timeout 2 expiry; 2>1 grant; exit 1; exit 0"
 	if r = played(t, fenced); r.Violation != nil {
 		t.Errorf("a fence refuses late writes, and yet: %+v", r.Violation)
 	}
