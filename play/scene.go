@@ -14,8 +14,8 @@ var sceneFiles embed.FS
 
 // Scenes are the names of the scenes, in the order of docs/teaching.md.
 var Scenes = []string{"lost-update", "everybody-permits", "lamport-queue", "stale-reply",
-	"stale-reply-tagged", "deadlock", "deadlock-mended", "lost-token", "raymonds-tree", "two-leaders", "stale-vote", "paused-holder",
-	"paused-holder-fenced"}
+	"stale-reply-tagged", "deadlock", "deadlock-mended", "lost-token", "raymonds-tree", "two-leaders",
+	"stale-vote", "paused-holder", "paused-holder-fenced"}
 
 // Scene returns the schedule of a scene by its name, if there is such a scene.
 func Scene(name string) (text string, found bool) {
