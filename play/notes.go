@@ -89,7 +89,7 @@ func readQuestion(text string) (note, error) {
 		n.Answers = append(n.Answers, strings.TrimSpace(answer))
 	}
 	if len(n.Answers) < 2 {
-		return n, fmt.Errorf("a question has two answers or more: write %s question | answer | right answer !",
+		return n, fmt.Errorf("a question has two answers or more: write %s question | right answer ! | answer",
 			wordAsk)
 	}
 	return n, nil
