@@ -87,15 +87,20 @@ const mostChallenged = 4
 func flawSpace(a *algorithm.Algorithm) explore.Space {
 	o := explore.ShowFlaw(a)
 	o.Checks = explore.Named(a.Flaw.Check)[:1]
-	needs := a.SafeIn(o.Config)
-	switch o.Checks[0] {
-	case replay.CheckDeadlock, replay.CheckStarvation, replay.CheckAgreement:
-		needs |= a.LiveIn(o.Config)
-	}
-	if untimed := (*replay.Timing)(nil); o.Timing != nil && needs&untimed.Breaks() == 0 {
+	untimed := (*replay.Timing)(nil)
+	if o.Timing != nil && needs(a, o.Config, o.Checks[0])&untimed.Breaks() == 0 {
 		o.Timing, o.Timeouts = nil, o.Config.N-1
 	}
 	return o
+}
+
+// needs returns the assumptions under which an algorithm keeps the promise of a check.
+func needs(a *algorithm.Algorithm, c nodes.Config, check string) nodes.Assumption {
+	switch check {
+	case replay.CheckDeadlock, replay.CheckStarvation, replay.CheckAgreement:
+		return a.SafeIn(c) | a.LiveIn(c)
+	}
+	return a.SafeIn(c)
 }
 
 // challengeIn returns the challenge to find a violation of the only check of a space. given is the

@@ -8,8 +8,8 @@ import (
 )
 
 // sceneEnds says how each scene ends: with a broken promise, a stall, or else a word of the last step that
-// happened, and with which verdict.
-var sceneEnds = map[string]struct{ found, stuck, story, outcome string }{
+// happened, with which verdict, and which assumption was broken before.
+var sceneEnds = map[string]struct{ found, stuck, story, outcome, broken string }{
 	"lost-update": {found: "AN UPDATE IS LOST: node 1 had read 0, and wrote 1 over 1",
 		outcome: "violated"},
 	"everybody-permits":    {found: "node 1 enters while node 0 is inside", outcome: "violated"},
@@ -18,11 +18,11 @@ var sceneEnds = map[string]struct{ found, stuck, story, outcome string }{
 	"stale-reply-tagged":   {story: "node 0 leaves", outcome: "valid"},
 	"deadlock":             {stuck: "nodes 0, 2, 3 wait", outcome: "violated"},
 	"deadlock-mended":      {story: "node 2 gets release from node 3", outcome: "valid"},
-	"lost-token":           {stuck: "nodes 0, 1 wait", outcome: "inconclusive"},
+	"lost-token":           {stuck: "nodes 0, 1 wait", outcome: "inconclusive", broken: "no message is lost"},
 	"raymonds-tree":        {story: "node 5 leaves", outcome: "valid"},
-	"two-leaders":          {found: "nodes 2, 4 lead at the same time", outcome: "violated"},
+	"two-leaders":          {found: "nodes 2, 4 lead", outcome: "violated", broken: "are suspected"},
 	"stale-vote":           {found: "nodes 0, 2 have led in term 1", outcome: "violated"},
-	"paused-holder":        {found: "AN UPDATE IS LOST: node 0 had read 0", outcome: "violated"},
+	"paused-holder":        {found: "AN UPDATE IS LOST: node 0", outcome: "violated", broken: "bounded time"},
 	"paused-holder-fenced": {story: "server 2 gets release from node 0", outcome: "valid"},
 }
 
@@ -92,6 +92,10 @@ func checkSceneEnd(t *testing.T, s *Session, name string) {
 	}
 	if !slices.Contains(o.Last.Story, want.story) && want.story != "" {
 		t.Errorf("the last step is %q", o.Last.Story)
+	}
+	if over := found + o.Stuck; over != "" &&
+		(!strings.Contains(o.Broken, want.broken) || (o.Broken == "") != (want.broken == "")) {
+		t.Errorf("%s, since %q did not hold", over, o.Broken)
 	}
 	if v := s.Verdict(); v.Outcome != want.outcome {
 		t.Errorf("the verdict is %+v", v)

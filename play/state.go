@@ -29,7 +29,7 @@ type State struct {
 	Cut       [][]int   `json:"cut"` // the sides of the cut in force
 	Inside    []int     `json:"inside"`
 	Counts    Counts    `json:"counts"`
-	Broken    string    `json:"broken"` // the assumptions that did not hold, in words; empty: all held
+	Broken    string    `json:"broken"` // assumptions that did not hold, for what is wrong; empty: all held
 	Found     *Found    `json:"found"`
 	Stuck     string    `json:"stuck"` // a client waits, and nothing can happen; empty: that is not so
 	Question  *note     `json:"question"`
@@ -147,15 +147,16 @@ func (s *Session) State() *State {
 			o.Inside = append(o.Inside, id)
 		}
 	}
-	if broken := g.Lab.Broken & first.SafeIn(first.Config); broken != 0 {
-		o.Broken = broken.Broken(true)
-	}
+	check := ""
 	if found := g.Found(); found != nil {
-		o.Found = &Found{found.Check, found.Says}
+		o.Found, check = &Found{found.Check, found.Says}, found.Check
 	} else if g.Stuck() {
 		if played := g.Clone().End(); played.Violation != nil {
-			o.Stuck = played.Violation.Says
+			o.Stuck, check = played.Violation.Says, played.Violation.Check
 		}
+	}
+	if broken := g.Lab.Broken & needs(first.Algorithm, first.Config, check); broken != 0 {
+		o.Broken = broken.Broken(true)
 	}
 	o.From = max(0, s.at-shownSteps)
 	o.Strip, o.Counts = s.strip(o.From)
