@@ -32,6 +32,7 @@ var Service = service.Service{
 			Values: []string{"lua", "del"}},
 		service.Switch("watch", "off", "the holder leaves px after it sent SET, by its own clock; "+
 			"off: nobody tells it that the lock is lost"),
+		redisd.Renew,
 		{Name: "retry", Default: "1ms", Usage: "pause between two tries for a lock that is held",
 			Check: service.Length(100*time.Microsecond, time.Minute)},
 		service.Switch("replica", "off", "server 1 is an asynchronous replica of server 0, for promote"),
@@ -103,10 +104,12 @@ func servers() *service.Servers {
 	return &s
 }
 
-// The scripts take the key of the lock, and the key of its fence numbers.
+// The scripts take the key of the lock. The first also takes the key of its fence numbers.
 var (
 	take = redis.NewScript(`if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
 	return redis.call('INCR', KEYS[2]) end return 0`)
+	extend = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then
+	return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`)
 	free = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then
 	return redis.call('DEL', KEYS[1]) end return 0`)
 )
@@ -153,8 +156,7 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		case err != nil:
 			return program.Grant{}, l.failed(err)
 		case fence > 0:
-			// The server keeps the lock for at least px after it received SET.
-			g := program.Grant{Lost: l.watch.Until(l.values.On("watch"), sent.Add(l.values.Duration("px")))}
+			g := program.Grant{Lost: l.tell(sent)}
 			if l.values.On("fence") {
 				g.Fence = fence
 			}
@@ -166,6 +168,33 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		case <-time.After(l.values.Duration("retry")):
 		}
 	}
+}
+
+// tell returns a channel that is closed when the lock is lost, or nil. The server keeps the lock for at least
+// px after it received SET, which was sent at the given time.
+func (l *lock) tell(sent time.Time) <-chan struct{} {
+	px, client, holds := l.values.Duration("px"), l.Clients[l.uses], l.holds
+	valid := sent.Add(px)
+	if l.values[redisd.Renew.Name] == redisd.NoRenewal {
+		return l.watch.Until(l.values.On("watch"), valid)
+	}
+	return l.watch.Renew(valid, redisd.Every(l.values), func(ctx context.Context) (time.Time, error) {
+		sent := time.Now()
+		done, err := l.extend(ctx, client, holds, px)
+		if err == nil && !done {
+			err = program.ErrLost
+		}
+		return sent.Add(px), err
+	})
+}
+
+// extend extends the lock, and reports whether the lock was there, and unless renew=blind was still its own.
+func (l *lock) extend(ctx context.Context, c *redis.Client, holds string, px time.Duration) (bool, error) {
+	if l.values[redisd.Renew.Name] == redisd.Blind {
+		return c.PExpire(ctx, l.key, px).Result()
+	}
+	done, err := extend.Run(ctx, c, []string{l.key}, holds, px.Milliseconds()).Int()
+	return done == 1, err
 }
 
 // try tries to take the lock once. It returns 0 if another client holds the lock. Otherwise it returns the

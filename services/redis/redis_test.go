@@ -28,7 +28,7 @@ func TestLock(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, r *service.Running)
-	}{{"excludes", excludes}, {"expires", expires}, {"deletes", deletes}} {
+	}{{"excludes", excludes}, {"expires", expires}, {"renews", renews}, {"deletes", deletes}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 	if i, err := r.Leader(t.Context()); i != 0 || err != nil {
@@ -75,6 +75,32 @@ func expires(t *testing.T, r *service.Running) {
 	}
 	servicetest.Refused(t, a, 20*time.Millisecond)
 	servicetest.Release(t, b)
+}
+
+// renews shows that a holder that extends its lock keeps it, and is told when the key is another's. With
+// renew=blind it is not told, and extends the lock of the other client.
+func renews(t *testing.T, r *service.Running) {
+	for _, how := range []string{"on", "blind"} {
+		a := client(t, r, "renews "+how, "px=300ms", "renew="+how)
+		b := client(t, r, "renews "+how, "px=1m")
+		g := servicetest.Acquire(t, a, time.Second)
+		servicetest.Refused(t, b, 500*time.Millisecond)
+		servicetest.Kept(t, g, 0)
+		a.Clients[0].Del(t.Context(), a.key)
+		servicetest.Acquire(t, b, time.Second)
+		blind := how == "blind"
+		if blind {
+			servicetest.Kept(t, g, 200*time.Millisecond)
+		} else {
+			servicetest.Lost(t, g, 200*time.Millisecond)
+		}
+		if left := b.Clients[0].PTTL(t.Context(), b.key).Val(); (left < time.Second) != blind {
+			t.Errorf("renew=%s: the key of the second client expires after %v", how, left)
+		}
+		if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+			t.Errorf("the release of a lock that is lost returns %v", err)
+		}
+	}
 }
 
 // deletes shows that DEL frees the lock of another client.

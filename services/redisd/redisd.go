@@ -82,26 +82,6 @@ func (all Clients) Close() (err error) {
 	return err
 }
 
-// A Watch tells the holder of a lock that the validity time of the lock is over, by the clock of the holder.
-type Watch struct{ timer *time.Timer }
-
-// Until returns a channel that is closed at the given time, or nil if the argument on is false.
-func (w *Watch) Until(on bool, at time.Time) <-chan struct{} {
-	if !on {
-		return nil
-	}
-	lost := make(chan struct{})
-	w.timer = time.AfterFunc(time.Until(at), func() { close(lost) })
-	return lost
-}
-
-// End stops the watch. A channel that is still open then stays open.
-func (w *Watch) End() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-}
-
 func ready(ctx context.Context, m *service.Member) error {
 	// Limits are short, since ready is called again unless the process has ended.
 	c := redis.NewClient(&redis.Options{Addr: m.Address(0), Password: m.Secret.Password, MaxRetries: -1,

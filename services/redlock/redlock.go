@@ -36,6 +36,7 @@ var Service = service.Service{
 			"off: 3 s, as go-redis has it unless it is told otherwise; a release has no other limit"),
 		service.Switch("watch", "off", "the holder leaves when the library's Until has passed, by its own "+
 			"clock; off: nobody tells it that the lock is lost"),
+		redisd.Renew,
 		redisd.Durable,
 	},
 	Servers: servers(),
@@ -94,13 +95,14 @@ func declare(v service.Values) service.Declaration {
 // A lock is one node's client of the service.
 type lock struct {
 	redisd.Clients
-	mutex   *redsync.Mutex
-	watches bool
-	watch   redisd.Watch
+	mutex  *redsync.Mutex
+	name   string // of the key
+	values service.Values
+	watch  redisd.Watch
 }
 
 func open(s program.Init, v service.Values) *lock {
-	l := &lock{watches: v.On("watch")}
+	l := &lock{name: s.Options.Prefix + "lock", values: v}
 	var pools []redsyncredis.Pool
 	for _, address := range s.Options.Servers {
 		c := redis.NewClient(&redis.Options{Addr: address, Password: s.Secret.Password, MaxRetries: -1,
@@ -113,7 +115,7 @@ func open(s program.Init, v service.Values) *lock {
 	if v["delay"] != library {
 		options = append(options, redsync.WithRetryDelay(v.Duration("delay")))
 	}
-	l.mutex = redsync.New(pools...).NewMutex(s.Options.Prefix+"lock", options...)
+	l.mutex = redsync.New(pools...).NewMutex(l.name, options...)
 	return l
 }
 
@@ -129,8 +131,43 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	case err != nil:
 		return g, fmt.Errorf("%w: %w", program.ErrRefused, err)
 	}
-	g.Lost = l.watch.Until(l.watches, l.mutex.Until())
+	if l.values[redisd.Renew.Name] == redisd.NoRenewal {
+		g.Lost = l.watch.Until(l.values.On("watch"), l.mutex.Until())
+	} else {
+		g.Lost = l.watch.Renew(l.mutex.Until(), redisd.Every(l.values), l.extend)
+	}
 	return g, nil
+}
+
+// extend extends the lock on a majority of the servers, and returns until when it is valid.
+func (l *lock) extend(ctx context.Context) (time.Time, error) {
+	if l.values[redisd.Renew.Name] == redisd.Blind {
+		return l.extendBlindly(ctx)
+	}
+	done, err := l.mutex.ExtendContext(ctx)
+	if !done {
+		return time.Time{}, errors.Join(program.ErrLost, err)
+	}
+	return l.mutex.Until(), nil
+}
+
+// extendBlindly extends the keys of the lock, whatever their values are.
+func (l *lock) extendBlindly(ctx context.Context) (time.Time, error) {
+	px, sent := l.values.Duration("px"), time.Now()
+	done := make(chan bool, len(l.Clients))
+	for _, c := range l.Clients {
+		go func() { done <- c.PExpire(ctx, l.name, px).Val() }()
+	}
+	count := 0
+	for range l.Clients {
+		if <-done {
+			count++
+		}
+	}
+	if count <= len(l.Clients)/2 {
+		return time.Time{}, program.ErrLost
+	}
+	return sent.Add(px), nil
 }
 
 // Release implements program.Lock.

@@ -22,7 +22,8 @@ func TestLock(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, r *service.Running)
-	}{{"excludes", excludes}, {"expires", expires}, {"amnesia", amnesia}, {"silence", silence}} {
+	}{{"excludes", excludes}, {"expires", expires}, {"renews", renews}, {"late", late},
+		{"amnesia", amnesia}, {"silence", silence}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -55,6 +56,41 @@ func expires(t *testing.T, r *service.Running) {
 		t.Errorf("the release of a lock that is lost returns %v", err)
 	}
 	servicetest.Release(t, b)
+}
+
+// renews shows that a holder that extends its lock keeps it, and is told when a majority of the keys are
+// another's. With renew=blind it is not told.
+func renews(t *testing.T, r *service.Running) {
+	for _, how := range []string{"on", "blind"} {
+		a := client(t, r.Addresses, "renews "+how, "px=600ms", "renew="+how)
+		b := client(t, r.Addresses, "renews "+how, "px=1m", "tries=1")
+		g := servicetest.Acquire(t, a, 5*time.Second)
+		servicetest.Kept(t, g, 900*time.Millisecond)
+		if _, err := b.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
+			t.Fatalf("a lock that is held is refused with: %v", err)
+		}
+		for _, c := range a.Clients[:2] {
+			c.Del(t.Context(), a.name)
+		}
+		servicetest.Retry(t, b, time.Second)
+		if how == "blind" {
+			servicetest.Kept(t, g, 400*time.Millisecond)
+		} else {
+			servicetest.Lost(t, g, 400*time.Millisecond)
+		}
+		a.watch.End()
+	}
+}
+
+// late shows that a holder is told when the answers to its extension come too late.
+func late(t *testing.T, r *service.Running) {
+	first, second := servicetest.NewProxy(t, r.Addresses[0]), servicetest.NewProxy(t, r.Addresses[1])
+	a := client(t, []string{first.Address, second.Address, r.Addresses[2]}, "late", "px=600ms", "renew=on")
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	first.Cut()
+	second.Cut()
+	servicetest.Kept(t, g, 300*time.Millisecond)
+	servicetest.Lost(t, g, 600*time.Millisecond)
 }
 
 // amnesia shows that two clients hold the lock if a server forgets it: a client locks on the first and second
