@@ -69,6 +69,11 @@ func programWords(add func(flag, text string), c nodes.Config) {
 		slices.Sort(with)
 		add("with", strings.Join(with, ","))
 		add(foreign.PassOption, c.Options[foreign.PassOption])
+		if client := c.Options[foreign.ClientOption]; client != "" {
+			add(foreign.ClientOption, client)
+			add(foreign.KindsOption, c.Options[foreign.KindsOption])
+			add(foreign.PromisesOption, c.Options[foreign.PromisesOption])
+		}
 		return
 	}
 	for _, flag := range foreign.ProgramOptions {

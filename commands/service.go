@@ -56,6 +56,7 @@ type serviceFlags struct {
 	name     string
 	with     []string
 	endpoint string
+	client   string
 }
 
 func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
@@ -64,6 +65,8 @@ func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
 	f.StringSliceVar(&x.with, "with", nil, "`options` of that service, as in px=1s,fence=on")
 	f.StringVar(&x.endpoint, foreign.EndpointOption, "", "`addresses` of servers that run already, host:port "+
 		"with commas between (default servers of the run's own)")
+	f.StringVar(&x.client, foreign.ClientOption, "", "`command` of a client of your own for that service, at "+
+		"every node, as in 'python3 mylock.py' (default the service's own client)")
 	f.StringVar(&s.Secrets, "secrets", "", "`folder` with the secret of these servers, as bin/services up NAME "+
 		"prints it (default they demand nothing)")
 	f.StringVar(&s.ServerProgram, "server-program", "", "`path` of the program of the servers (default the one "+
@@ -74,12 +77,16 @@ func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
 func (c *benchCall) useService(s settings) (used bool, err error) {
 	x := &c.service
 	switch {
-	case x.name == "" && (x.with != nil || x.endpoint != "" || c.setup.ServerProgram != ""):
-		return false, errors.New("--with, --endpoint and --server-program are for a service: add --service")
+	case x.name == "" && (x.with != nil || x.endpoint != "" || x.client != "" || c.setup.ServerProgram != ""):
+		return false, errors.New("--with, --endpoint, --client and --server-program are for a service: add --service")
 	case x.name == "":
 		return false, nil
 	case s.given("algo"), c.foreign.command != "":
-		return false, errors.New("--service, --foreign and --algo say what is run: leave out all but one")
+		return false, errors.New("--service, --foreign and --algo say what is run: leave out all but one (a client " +
+			"of your own for a service is --client)")
+	case x.client == "" && (c.foreign.kinds != "" || c.foreign.promises != ""):
+		return false, errors.New("--kinds and --promises are for a program of your own: add --client, or leave them " +
+			"out")
 	case x.endpoint == "" && c.setup.Secrets != "":
 		return false, errors.New("--secrets is for servers that run already: add --endpoint")
 	case x.endpoint != "" && c.setup.ServerProgram != "":
@@ -99,8 +106,8 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	config := c.Config
 	config.Options = nil // a service does not take options of algorithms
 	program := service.Program{Command: command, Name: x.name, Words: x.with, Server: c.setup.ServerProgram,
-		Endpoint: x.endpoint}
-	subject, d, err := subjectOf(context.Background(), &program, config)
+		Endpoint: x.endpoint, OtherClient: x.client}
+	subject, d, err := c.subject(&program, config)
 	if err != nil {
 		return false, fmt.Errorf("%w%s", err, alsoHere(err))
 	}
@@ -120,6 +127,30 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// subject returns what the run needs to know of the service of a program. The clients of the user's own declare
+// what they promise.
+func (c *benchCall) subject(p *service.Program, config nodes.Config) (*study.ServiceSubject, *foreign.Declaration,
+	error) {
+	if p.OtherClient == "" {
+		return subjectOf(context.Background(), p, config)
+	}
+	described, err := p.Describe(context.Background())
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := c.foreign.promised(c, p.OtherClient, foreign.Service{Prefix: "turnstile/declared/",
+		TTL: described.Granted(), With: foreign.OptionsIn(described.Words)})
+	if errors.Is(err, host.ErrEnded) {
+		err = fmt.Errorf("%w (it is started once before the run, with no servers in its options, for its declaration)",
+			err)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--%s: %w", foreign.ClientOption, err)
+	}
+	s, err := subjectWith(p, described, d, config.With(foreign.ClientOption, p.OtherClient))
+	return s, d, err
 }
 
 // checkServiceOptions refuses options of algorithms beside a service, whose options are in --with. It ignores
@@ -151,14 +182,18 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.
 	if err != nil {
 		return nil, nil, err
 	}
-	options := map[string]string{foreign.EndpointOption: p.Endpoint,
-		foreign.ServerVersionOption: described.Server, foreign.ClientVersionOption: described.Library}
-	for _, word := range described.Words {
-		name, value, _ := strings.Cut(word, "=")
-		options[name] = value
-	}
+	s, err := subjectWith(p, described, d, c)
+	return s, d, err
+}
+
+// subjectWith does what subjectOf does, for a service that is described, whose clients make a declaration.
+func subjectWith(p *service.Program, described *service.Description, d *foreign.Declaration, c nodes.Config) (
+	*study.ServiceSubject, error) {
+	options := foreign.OptionsIn(described.Words)
+	options[foreign.EndpointOption] = p.Endpoint
+	options[foreign.ServerVersionOption], options[foreign.ClientVersionOption] = described.Server, described.Library
 	s := &study.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d),
-		Granted: time.Duration(described.GrantedMS * float64(time.Millisecond))}
+		Granted: described.Granted()}
 	if p.Endpoint != "" {
 		s.Servers.Service = p.Name
 	} else if described.Members > 0 {
@@ -166,8 +201,9 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.
 			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock,
 			Recovers: time.Duration(described.RecoversMS * float64(time.Millisecond))}
 	}
+	var err error
 	s.Spec, err = foreign.Algorithm(s.Config)
-	return s, d, err
+	return s, err
 }
 
 // declarationOf returns the declaration in the description of a service.
@@ -188,9 +224,9 @@ type foreignFlags struct {
 func (x *foreignFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&x.command, foreign.CommandOption, "", "`command` of a program to run instead, at "+
 		"every node, as in 'python3 ra.py' (see docs/foreign.md)")
-	f.StringVar(&x.kinds, foreign.KindsOption, "", "`kinds` of messages of that program, with what "+
+	f.StringVar(&x.kinds, foreign.KindsOption, "", "`kinds` of messages of that program or client, with what "+
 		"they carry, as in token:token,reply:permit (default what it declares)")
-	f.StringVar(&x.promises, foreign.PromisesOption, "", "`promises` of that program, as in "+
+	f.StringVar(&x.promises, foreign.PromisesOption, "", "`promises` of that program or client, as in "+
 		"safe=no-loss+no-crash,fenced (default what it declares)")
 	f.StringSliceVar(&x.pass, foreign.PassOption, nil, "`names` of variables of the environment that the "+
 		"program or client gets beside PATH, HOME, LANG, TZ, TMPDIR and TURNSTILE_*")
@@ -205,26 +241,37 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 		return false, errors.New("--pass is for a foreign program or the client of a service: add --foreign or " +
 			"--service")
 	case x.command == "" && (x.kinds != "" || x.promises != ""):
-		return false, errors.New("--kinds and --promises are for a foreign program: add --foreign")
+		return false, errors.New("--kinds and --promises are for a program of your own: add --foreign, or --service " +
+			"and --client")
 	case x.command == "":
 		return false, nil
 	case s.given("algo"):
 		return false, errors.New("--foreign and --algo both say what is run: leave out one of the two")
 	}
-	d, err := x.declaration(c)
+	d, err := x.promised(c, x.command, foreign.Service{})
 	if err != nil {
 		return false, fmt.Errorf("--foreign: %w", err)
+	}
+	c.Config = x.passTo(foreign.Config(c.Config, x.command, d))
+	c.Spec, err = foreign.Algorithm(c.Config)
+	return true, err
+}
+
+// promised returns the declaration of a program for a run of this command, which may be about elections alone.
+func (x *foreignFlags) promised(c *benchCall, command string, service foreign.Service) (*foreign.Declaration,
+	error) {
+	d, err := x.declaration(c, command, service)
+	if err != nil {
+		return nil, err
 	}
 	elects := !slices.Contains(c.problems, check.Exclusion)
 	excludes := func(k nodes.MessageKind) bool { return k.Token || k.Permit }
 	if elects && !d.Elects && slices.ContainsFunc(d.Kinds, excludes) {
-		return false, errors.New("--foreign: the program grants locks, since it declares messages that carry a " +
-			"token or a permit: orchestrator bench --foreign runs it")
+		return nil, errors.New("the program grants locks, since it declares messages that carry a token or a " +
+			"permit: orchestrator bench runs it")
 	}
 	d.Elects = d.Elects || elects
-	c.Config = x.passTo(foreign.Config(c.Config, x.command, d))
-	c.Spec, err = foreign.Algorithm(c.Config)
-	return true, err
+	return d, nil
 }
 
 // passTo adds to a configuration the variables that the program gets.
@@ -235,8 +282,8 @@ func (x *foreignFlags) passTo(c nodes.Config) nodes.Config {
 	return c.With(foreign.PassOption, strings.Join(x.pass, ","))
 }
 
-// declaration returns the declaration of the program. Flags replace parts of it.
-func (x *foreignFlags) declaration(c *benchCall) (*foreign.Declaration, error) {
+// declaration returns the declaration of the program of a command. Flags replace parts of it.
+func (x *foreignFlags) declaration(c *benchCall, command string, service foreign.Service) (*foreign.Declaration, error) {
 	given, err := foreign.Parse(x.kinds, x.promises)
 	if err != nil || x.kinds != "" && x.promises != "" {
 		return given, err
@@ -244,7 +291,8 @@ func (x *foreignFlags) declaration(c *benchCall) (*foreign.Declaration, error) {
 	if c.Config.N < 1 {
 		return nil, (&nodes.Spec{Name: foreign.Name}).Validate(c.Config)
 	}
-	d, err := host.Declare(x.command, strings.Join(x.pass, ","), c.Config.N, c.Seed)
+	d, err := host.Declare(command, strings.Join(x.pass, ","), foreign.Init{N: c.Config.N, Seed: c.Seed,
+		Service: service})
 	if err != nil {
 		return nil, err
 	}

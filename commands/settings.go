@@ -26,7 +26,8 @@ const defaultConfig = "turnstile.yaml"
 
 // programSettings are the flags that say which programs are started, and with what. The default configuration
 // file sets none, since a working directory may come from anybody.
-var programSettings = []string{foreign.CommandOption, foreign.PassOption, "node-program", "server-program"}
+var programSettings = []string{foreign.CommandOption, foreign.ClientOption, foreign.PassOption, "node-program",
+	"server-program"}
 
 const envPrefix = "TURNSTILE"
 
@@ -134,8 +135,8 @@ var instead = map[string][]string{
 	"latency": {"regions"}, "regions": {"latency"},
 	"algo":                {foreign.ServiceOption, foreign.CommandOption},
 	foreign.ServiceOption: notServices, "with": notServices, foreign.EndpointOption: notServices,
-	"secrets": notServices, "server-program": notServices,
-	foreign.CommandOption: notForeign, foreign.KindsOption: notForeign, foreign.PromisesOption: notForeign,
+	"secrets": notServices, "server-program": notServices, foreign.ClientOption: notServices,
+	foreign.CommandOption: notForeign, foreign.KindsOption: {"algo"}, foreign.PromisesOption: {"algo"},
 	foreign.PassOption: {"algo"},
 	"json":             {"csv", "markdown", "benchstat"},
 	"csv":              {"json"}, "markdown": {"json"}, "benchstat": {"json"},

@@ -114,7 +114,8 @@ func (s *Setup) begin(j bench.Job) (*Run, error) {
 }
 
 func runName(at time.Time, o bench.Options) string {
-	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), o.Algorithm, o.Config.N)
+	name := strings.ReplaceAll(o.Algorithm, " ", "-") // so that no shell takes it for several words
+	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), name, o.Config.N)
 }
 
 // make makes the trials, one after the other, on one site.

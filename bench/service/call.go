@@ -88,6 +88,7 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	flags := pflag.NewFlagSet(args[0], pflag.ContinueOnError)
 	program := flags.String("server-program", "", "path of the server's program")
 	endpoint := flags.String("endpoint", "", "addresses of servers that run already")
+	others := flags.Bool("other-clients", false, "clients are programs of the user's own")
 	if err := flags.Parse(args[2:]); err != nil {
 		return wrongCall{err}
 	}
@@ -98,7 +99,13 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	}
 	switch args[0] {
 	case "describe":
-		d, err := describe(s, v, *program, *endpoint)
+		var d *Description
+		if *others {
+			err = s.checkCommon(words)
+		}
+		if err == nil {
+			d, err = describe(s, v, *program, *endpoint, *others)
+		}
 		if err != nil {
 			return wrongCall{err}
 		}
@@ -162,18 +169,13 @@ func (t Table) find(name string) (*Service, error) {
 	return nil, fmt.Errorf("there is no service %q: %s", name, instead(name, names))
 }
 
-// describe returns the description of a service before a run.
-func describe(s *Service, v Values, program, endpoint string) (*Description, error) {
+// describe returns the description of a service before a run. If others is set, clients are programs of the
+// user's own, and the description has nothing about the service's own client.
+func describe(s *Service, v Values, program, endpoint string, others bool) (*Description, error) {
 	d := &Description{Protocol: protocol, Service: s.Name, Summary: s.Summary, Promise: s.Promise,
-		Link: s.Link, Words: v.Words(),
-		Declaration: s.Declare(v)}
-	if s.Library != nil {
-		d.Library = s.Library(v)
-	}
-	if s.Needs != nil {
-		if err := s.Needs(v); err != nil {
-			return nil, err
-		}
+		Link: s.Link, Words: v.Words()}
+	if err := s.describeClient(d, v, others); err != nil {
+		return nil, err
 	}
 	if s.Granted != nil {
 		d.GrantedMS = float64(s.Granted(v)) / float64(time.Millisecond)
@@ -195,6 +197,26 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	d.RecoversMS = float64(s.Servers.Recovers) / float64(time.Millisecond)
 	d.Server, err = s.Servers.versions(context.Background(), v, paths)
 	return d, err
+}
+
+// describeClient completes a description by what is known of the clients.
+func (s *Service) describeClient(d *Description, v Values, others bool) error {
+	if others {
+		names := s.common()
+		d.Words = slices.DeleteFunc(d.Words, func(word string) bool {
+			name, _, _ := strings.Cut(word, "=")
+			return !slices.Contains(names, name)
+		})
+		return nil
+	}
+	d.Declaration = s.Declare(v)
+	if s.Library != nil {
+		d.Library = s.Library(v)
+	}
+	if s.Needs != nil {
+		return s.Needs(v)
+	}
+	return nil
 }
 
 // checkEndpoint returns an error if clients cannot use external servers at the addresses of an endpoint. If

@@ -18,7 +18,7 @@ import (
 )
 
 // protocol is the version of the protocol between this package and the programs of services.
-const protocol = 4
+const protocol = 5
 
 // A Description is a program's description of a service with its options.
 type Description struct {
@@ -30,7 +30,7 @@ type Description struct {
 	Words    []string `json:"words"`             // all options, as name=value, sorted
 	Members  int      `json:"members,omitempty"` // number of servers
 	Server   string   `json:"server,omitempty"`  // version of the server's program
-	Library  string   `json:"library,omitempty"` // client library, with its version
+	Library  string   `json:"library,omitempty"` // library of the service's own client, with its version
 	Leads    bool     `json:"leads,omitempty"`   // one of the servers leads
 	Promotes bool     `json:"promotes,omitempty"`
 	Peers    bool     `json:"peers,omitempty"`    // servers talk to each other over links that can be cut
@@ -41,7 +41,12 @@ type Description struct {
 	// GrantedMS is Service.Granted in milliseconds; 0: no time is granted.
 	GrantedMS float64 `json:"granted_ms,omitempty"`
 
-	Declaration Declaration `json:"declaration"`
+	Declaration Declaration `json:"declaration"` // of the service's own client
+}
+
+// Granted returns GrantedMS as a duration.
+func (d *Description) Granted() time.Duration {
+	return time.Duration(d.GrantedMS * float64(time.Millisecond))
 }
 
 // A Program says how to run a service: the command of the program that has the service, up to the words
@@ -55,6 +60,8 @@ type Program struct {
 	// servers.
 	Endpoint string
 	Secrets  string // folder with the secret of external servers (see secret.Read); empty: none is needed
+	// OtherClient is the shell command of clients of the user's own; empty: the program has the clients.
+	OtherClient string
 }
 
 // args returns the command line of a subcommand.
@@ -62,6 +69,9 @@ func (p *Program) args(subcommand string) []string {
 	args := slices.Concat(p.Command, []string{subcommand, p.Name}, p.Words)
 	if subcommand == "describe" && p.Endpoint != "" {
 		args = append(args, "--endpoint", p.Endpoint)
+	}
+	if subcommand == "describe" && p.OtherClient != "" {
+		args = append(args, "--other-clients")
 	}
 	if p.Server != "" && subcommand != "client" {
 		args = append(args, "--server-program", p.Server)
@@ -71,6 +81,9 @@ func (p *Program) args(subcommand string) []string {
 
 // Client returns the command of clients as a shell command.
 func (p *Program) Client() string {
+	if p.OtherClient != "" {
+		return p.OtherClient
+	}
 	var words []string
 	for _, word := range p.args("client") {
 		words = append(words, "'"+strings.ReplaceAll(word, "'", `'\''`)+"'")

@@ -133,6 +133,9 @@ type Option struct {
 	Values  []string // allowed values; nil: see Check
 	// Check returns an error for a wrong value; nil: any value is right.
 	Check func(value string) error
+	// Common reports whether the option also makes sense beside clients of the user's own: it is for servers, or
+	// it is the time to live. All other options are for the service's own client.
+	Common bool
 }
 
 // Members is the name of the option for the number of servers.
@@ -192,6 +195,9 @@ type Entry struct {
 	Promise string   `json:"promise"` // quotation of what the documentation promises
 	Source  string   `json:"source"`
 	Options []string `json:"options"` // name, default and purpose of each option for --with
+	// Common names the options that there are also beside clients of the user's own, which --client names; empty:
+	// the service has no servers, and so no other clients.
+	Common []string `json:"common"`
 	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
 	Settings []string `json:"settings"`
 }
@@ -199,7 +205,7 @@ type Entry struct {
 // Entry returns the entry of a service.
 func (s *Service) Entry() *Entry {
 	return &Entry{s.Name, s.Summary, s.Promise, s.Link, append([]string{}, s.Usage()...),
-		append([]string{}, s.SettingLines()...)}
+		append([]string{}, s.common()...), append([]string{}, s.SettingLines()...)}
 }
 
 // Usage describes each option with its default, as in "ttl=2s: of the bucket" or "members=1|3 (default 1):
@@ -227,8 +233,38 @@ func (s *Service) options() []Option {
 	for _, n := range s.Servers.Members {
 		counts = append(counts, strconv.Itoa(n))
 	}
-	members := Option{Name: Members, Default: counts[0], Usage: "how many servers", Values: counts}
+	members := Option{Name: Members, Default: counts[0], Usage: "how many servers", Values: counts, Common: true}
 	return slices.Concat([]Option{members}, s.Options)
+}
+
+// common returns the names of the options that there are also beside clients of the user's own.
+func (s *Service) common() (names []string) {
+	if s.Servers == nil {
+		return nil
+	}
+	for _, o := range s.options() {
+		if o.Common {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// checkCommon returns an error if clients of the user's own cannot use the servers of the service, or if words
+// have options that are for the service's own client.
+func (s *Service) checkCommon(words []string) error {
+	names := s.common()
+	if s.Servers == nil {
+		return fmt.Errorf("%s has no servers that a client of your own could use: bench --foreign runs a program "+
+			"without them", s.Name)
+	}
+	for _, word := range words {
+		if name, _, _ := strings.Cut(word, "="); !slices.Contains(names, name) {
+			return fmt.Errorf("option %s is for the own client of %s, and --client takes its place: there remain %s; "+
+				"give CMD its options as arguments", name, s.Name, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 func (o *Option) check(value string) error {
@@ -276,6 +312,12 @@ var onOff = []string{"on", "off"}
 // Switch returns an option with the values on and off.
 func Switch(name, fallback, usage string) Option {
 	return Option{Name: name, Default: fallback, Usage: usage, Values: onOff}
+}
+
+// InCommon returns the option as one that there is also beside clients of the user's own.
+func (o Option) InCommon() Option {
+	o.Common = true
+	return o
 }
 
 // Length returns a check that a duration is between least and most.

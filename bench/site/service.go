@@ -12,6 +12,7 @@ import (
 	"turnstile/bench/service"
 	"turnstile/chaos"
 	"turnstile/hosts/cluster"
+	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/port"
@@ -31,7 +32,8 @@ func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &service.Program{Command: command, Name: name, Server: s.ServerProgram, Secrets: s.Secrets}
+	p := &service.Program{Command: command, Name: name, Server: s.ServerProgram, Secrets: s.Secrets,
+		OtherClient: c.Options[foreign.ClientOption]}
 	for option, value := range foreign.OptionsOf(c) {
 		switch option {
 		case foreign.EndpointOption:
@@ -53,6 +55,7 @@ type Service struct {
 	servers   *service.Running   // servers that the run has started
 	addresses []string           // addresses of the servers
 	links     []service.PeerLink // links between servers; nil: servers reach each other directly
+	granted   time.Duration      // the time to live that servers grant to a lock; 0: none is known
 }
 
 // hold finds the service, if the run is about one, and takes the ports of its servers.
@@ -69,6 +72,7 @@ func (s *Service) hold(ctx context.Context) error {
 		return fmt.Errorf("the run is about %s %s, and the server here is %s: make a run of that", p.Name, was,
 			d.Server)
 	}
+	s.granted = d.Granted()
 	switch {
 	case p.Endpoint != "":
 		s.addresses = strings.Split(p.Endpoint, ",")
@@ -128,7 +132,11 @@ func (s *Service) Of(id nodes.ID, trial string) foreign.Service {
 		return foreign.Service{}
 	}
 	at := foreign.Service{Prefix: "turnstile/" + trial + "/",
-		Secrets: cmp.Or(s.servers.Secrets, s.program.Secrets)}
+		Secrets: cmp.Or(s.servers.Secrets, s.program.Secrets), TTL: s.granted,
+		With: foreign.OptionsIn(s.program.Words)}
+	if hold := s.site.job.Workload.Hold.Mean(); hold < chance.Longest {
+		at.Hold = hold
+	}
 	for i, address := range s.addresses {
 		at.Servers = append(at.Servers, s.site.Proxies.Before(serverConnection(id, i), address))
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,7 +138,8 @@ func nameOf(j *bench.Job, number int) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), number), nil
+	name := strings.ReplaceAll(o.Algorithm, " ", "-") // so that no shell takes it for several words
+	return fmt.Sprintf("%s-n%d-%s-t%02d", name, o.Config.N, hex.EncodeToString(sum[:4]), number), nil
 }
 
 // readRows reads the rows of the finished runs of the set.

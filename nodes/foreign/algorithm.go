@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
+	"turnstile/internal/pattern"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 )
@@ -23,6 +27,8 @@ const (
 	// ServiceOption names the service whose client the program is; the options of the service come beside it.
 	// The command that starts the client is not stored with a run: it is added where nodes are started.
 	ServiceOption = "service"
+	// ClientOption is the command of a client of the user's own for that service; empty: the service's own client.
+	ClientOption = "client"
 	// PassOption names variables of the environment that the program gets beside the usual ones.
 	PassOption = "pass"
 	// The options of every service: the addresses of servers that run already, and the versions of the servers
@@ -38,9 +44,11 @@ var ProgramOptions = []string{CommandOption, KindsOption, PromisesOption, PassOp
 // Is reports whether a configuration names a foreign program or a service.
 func Is(c nodes.Config) bool { return c.Options[CommandOption] != "" || c.Options[ServiceOption] != "" }
 
-// Speaks reports whether nodes of a configuration are foreign programs that are no clients of a service. The
-// testbed knows only the text of their messages.
-func Speaks(c nodes.Config) bool { return Is(c) && c.Options[ServiceOption] == "" }
+// Speaks reports whether nodes of a configuration are programs of the user's own, and not the own clients of a
+// service. The testbed knows only the text of their messages.
+func Speaks(c nodes.Config) bool {
+	return Is(c) && (c.Options[ServiceOption] == "" || c.Options[ClientOption] != "")
+}
 
 // Silent reports whether nodes of a configuration send each other no messages: clients of most services talk
 // only to servers.
@@ -63,7 +71,7 @@ func OptionsOf(c nodes.Config) map[string]string {
 		return nil
 	}
 	own := maps.Clone(c.Options)
-	for _, name := range []string{ServiceOption, CommandOption, KindsOption, PromisesOption,
+	for _, name := range []string{ServiceOption, ClientOption, CommandOption, KindsOption, PromisesOption,
 		PassOption} {
 		delete(own, name)
 	}
@@ -104,7 +112,7 @@ func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 		r.ofService(service, c)
 	}
 	made := bridge{command: command, pass: c.Options[PassOption], table: table, fenced: d.Fenced, next: initID,
-		silent: d.silent()}
+		silent: d.silent(), alone: Silent(c)}
 	if d.Elects {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
 		r.New = func(nodes.Config) nodes.Machine { return &elector{made} }
@@ -122,11 +130,41 @@ type foreignProgram struct{ *algorithm.Algorithm }
 func (r foreignProgram) ofService(name string, c nodes.Config) {
 	r.Name, r.Family, r.Source = name, ServiceOption, name
 	r.Summary = "A service that people use; its client is a process beside each node."
+	if client := c.Options[ClientOption]; client != "" {
+		r.Name, r.Source = name+" with "+programOf(client), client
+		r.Summary = "A client of your own on the servers of a service."
+		r.Options = append(r.Options, nodes.Option{Name: ClientOption, Usage: "command of its client"})
+	}
 	r.Options = append(r.Options, nodes.Option{Name: ServiceOption, Usage: "name of the service"})
 	for _, option := range slices.Sorted(maps.Keys(OptionsOf(c))) {
 		r.Options = append(r.Options, nodes.Option{Name: option, Usage: "option of " + name})
 	}
 }
+
+// programOf returns the name of the program that a command runs, for the name of an algorithm: the first word
+// that looks like a file with an extension, as in mylock.py, or else the first word.
+func programOf(command string) string {
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n'\"", r) })
+	if len(words) == 0 {
+		return "a client"
+	}
+	name := path.Base(words[0])
+	for _, word := range words {
+		if base := path.Base(word); fileName().MatchString(base) {
+			name = base
+			break
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("._-", r) || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// fileName matches a name with an extension.
+var fileName = pattern.Of(`^[A-Za-z_][A-Za-z0-9_-]*\.[A-Za-z]+$`)
 
 // kinds are the kinds of messages of a program. Since codecs tell kinds apart by type, each has its own type:
 // structs of one string, the body, that differ only in the tag.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"turnstile/internal/plainjson"
 	"turnstile/nodes"
@@ -126,10 +127,28 @@ type Init struct {
 
 // A Service tells a client how to use a service.
 type Service struct {
-	Servers []string `json:"servers,omitempty"` // host:port, as this node reaches them
+	// Servers are host:port, as this node reaches them; empty: they do not run yet, and the client only has to
+	// declare what it promises.
+	Servers []string `json:"servers,omitempty"`
 	Prefix  string   `json:"prefix,omitempty"`  // prefix of all names that the client creates in the service
 	// Secrets is the folder with the secret of the servers (see internal/secret). Empty: none is needed.
 	Secrets string `json:"secrets,omitempty"`
+	// TTL is the time after which the servers free the lock of a silent client; 0: none is known.
+	TTL time.Duration `json:"ttl,omitempty"`
+	// Hold is how long clients stay inside on average; 0: they do not enter, or it is not known.
+	Hold time.Duration `json:"hold,omitempty"`
+	// With are the options of the service, by name.
+	With map[string]string `json:"with,omitempty"`
+}
+
+// OptionsIn returns the options of a service, given as name=value.
+func OptionsIn(words []string) map[string]string {
+	options := map[string]string{}
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		options[name] = value
+	}
+	return options
 }
 
 // initID is the msg_id of init. Later ones are higher.
@@ -143,7 +162,13 @@ func (i *Init) Line() []byte {
 	}
 	options := map[string]any{"incarnation": i.Incarnation}
 	if i.Prefix != "" {
-		options["servers"], options["prefix"] = i.Servers, i.Prefix
+		options["servers"], options["prefix"], options["with"] = append([]string{}, i.Servers...), i.Prefix, i.With
+	}
+	if i.TTL > 0 {
+		options["ttl_ms"] = float64(i.TTL) / float64(time.Millisecond)
+	}
+	if i.Hold > 0 {
+		options["hold_ms"] = float64(i.Hold) / float64(time.Millisecond)
 	}
 	if i.Secrets != "" {
 		options["secrets"] = i.Secrets

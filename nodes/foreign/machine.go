@@ -47,6 +47,7 @@ type bridge struct {
 	table   *kinds
 	fenced  bool
 	silent  bool // before the run neither the program nor the user has declared anything
+	alone   bool // the program may not write to peers: links and their faults are not for it
 
 	next    uint64   // msg_id of the latest line that wants an answer
 	asked   uint64   // msg_id of the latest request
@@ -162,6 +163,9 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 		b.out = line(b.out, NameOf(from), env.Self(), bodyOf(m))
 	case s.To == env.Self():
 		b.out = line(b.out, NameOf(s.To), s.To, s.Raw)
+	case s.To != nodes.None && b.alone:
+		b.fail("it wrote to %s, though the client of a service declares no kinds of messages to other nodes: "+
+			"declare them, as in --kinds ask,answer", s.Service)
 	case s.To != nodes.None && int(s.To) < env.N():
 		env.Send(s.To, b.table.message(s.Type, s.Raw))
 	case s.Declares():

@@ -343,21 +343,43 @@ func (c *child) close() {
 	}
 }
 
+// unfit returns the error of Declare for a program that gave the error err instead of an answer to init.
+func (c *child) unfit(command string, err error) error {
+	const missing, notExecutable = 127, 126 // the exit status of the shell
+	var breach *foreign.Breach
+	if !errors.As(err, &breach) {
+		return err
+	}
+	switch c.process.Fate().Status {
+	case missing:
+		return fmt.Errorf("there is no program for %q: write its path, or the name of one in PATH (%s)", command,
+			breach.Line)
+	case notExecutable:
+		return fmt.Errorf("the program of %q cannot be executed: name its interpreter, as in 'python3 FILE' (%s)",
+			command, breach.Line)
+	}
+	return fmt.Errorf("%q %w: %s", command, ErrEnded, breach.Line)
+}
+
+// ErrEnded is the error of Declare for a program that ends too early.
+var ErrEnded = errors.New("ended before it answered init with init_ok")
+
 // Declare starts a program for a moment, as n0 of a cluster, and returns its declaration. The error says why
-// it cannot be started, or what is wrong with its declaration. An orchestrator calls it before a run.
-func Declare(command, pass string, n int, seed uint64) (*foreign.Declaration, error) {
+// it cannot be started, or what is wrong with its declaration. An orchestrator calls it before a run, when
+// the servers of a service do not run yet.
+func Declare(command, pass string, init foreign.Init) (*foreign.Declaration, error) {
 	before := proc.Descendants(os.Getpid())
 	proc.Adopt(true)
 	defer proc.Adopt(false)
 	defer func() { proc.EndAdopted(before) }()
-	c, err := startChild(command, pass, foreign.Init{N: n, Seed: seed}, true, func() {})
+	c, err := startChild(command, pass, init, true, func() {})
 	if err != nil {
 		return nil, err
 	}
 	err = c.await()
 	c.close()
 	if err != nil {
-		return nil, err
+		return nil, c.unfit(command, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

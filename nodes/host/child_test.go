@@ -83,7 +83,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 func TestChildrenDeclareFirst(t *testing.T) {
 	t.Parallel()
 	declares := `echo "{\"src\":\"n0\",\"dest\":\"c0\",\"body\":{\"type\":\"declare\",\"fenced\":true}}"; `
-	d, err := Declare("sh -c '"+declares+initOK+"cat >/dev/null'", "", 2, 1)
+	d, err := Declare("sh -c '"+declares+initOK+"cat >/dev/null'", "", foreign.Init{N: 2, Seed: 1})
 	if err != nil || !d.Fenced {
 		t.Errorf("it has declared %+v: %v", d, err)
 	}

@@ -24,14 +24,14 @@ const (
 
 // Durable and Resign are options that other services on etcd's servers have too.
 var (
-	Durable = service.Switch("durable", "off", "servers have the disk written before they answer (fsync)")
+	Durable = service.Switch("durable", "off", "servers have the disk written before they answer (fsync)").InCommon()
 	Resign  = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
 		Usage: "time after which a leader resigns and stands again; 0s: never"}
 )
 
 // common are the options of both services.
 var common = []service.Option{
-	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds,
+	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds, Common: true,
 		Usage: "time to live of the session's lease, in whole seconds; servers grant 2s at least"},
 	service.Switch(obeyOption, "on", "leave when told that the session is over, or ignore it"),
 	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},

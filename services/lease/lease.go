@@ -34,7 +34,7 @@ var lease = service.Service{
 		"arbitrary clock skew rate.",
 	Link: "https://pkg.go.dev/k8s.io/client-go/tools/leaderelection",
 	Options: []service.Option{
-		{Name: leaseOption, Default: "3s", Check: length,
+		{Name: leaseOption, Default: "3s", Check: length, Common: true,
 			Usage: "time after which others take over if the record did not change; the record has whole seconds"},
 		{Name: renewOption, Default: "2s", Check: length,
 			Usage: "for how long a leader tries to renew until it gives up (RenewDeadline)"},

@@ -24,22 +24,23 @@ var Service = service.Service{
 		{Name: "every", Default: "500ms", Usage: "how often watch=ping asks, and how long it waits for the answer",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		service.Switch("keepalives", "off", "the server ends a connection whose other end is silent for "+
-			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them"),
+			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them").
+			InCommon(),
 		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session after so long " +
-			"without a query; with watch=ping the lock is then a lease; off: never", Check: idle},
+			"without a query; with watch=ping the lock is then a lease; off: never", Check: idle, Common: true},
 		{Name: "timeout", Default: "5s",
 			Usage: "time within which the server has to answer, except for the wait for the lock",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		{Name: "wait", Default: "1m", Usage: "time after which a waiting client reconnects and asks again",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		service.Switch("standby", off, "server 1 is a standby of server 0 that gets its data as they are "+
-			"written, for promote; clients use the one that takes writes"),
-		{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write",
+			"written, for promote; clients use the one that takes writes").InCommon(),
+		{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write", Common: true,
 			Check: service.Length(0, 2*time.Second)},
 		{Name: "pooler", Default: off, Usage: "server 1 is PgBouncer between clients and server 0; it gives a " +
 			"client a connection of its own for a session, or for each transaction anew",
-			Values: []string{off, "session", "transaction"}},
-		service.Switch("durable", "off", "fsync: the server writes to disk before it answers"),
+			Values: []string{off, "session", "transaction"}, Common: true},
+		service.Switch("durable", "off", "fsync: the server writes to disk before it answers").InCommon(),
 	},
 	Servers: &servers,
 	Granted: idleLimit,

@@ -35,8 +35,9 @@ var Service = service.Service{
 		redisd.Renew,
 		{Name: "retry", Default: "1ms", Usage: "pause between two tries for a lock that is held",
 			Check: service.Length(100*time.Microsecond, time.Minute)},
-		service.Switch("replica", "off", "server 1 is an asynchronous replica of server 0, for promote"),
-		{Name: "lag", Default: "0s", Usage: "how much later the replica hears of a write",
+		service.Switch("replica", "off", "server 1 is an asynchronous replica of server 0, for promote").
+			InCommon(),
+		{Name: "lag", Default: "0s", Usage: "how much later the replica hears of a write", Common: true,
 			Check: service.Length(0, 2*time.Second)},
 		redisd.Durable,
 	},

@@ -16,13 +16,13 @@ import (
 
 // Durable is the option by which servers write to disk before they answer.
 var Durable = service.Switch("durable", "off",
-	"the server writes each command to disk before it answers; off: a restart loses all")
+	"the server writes each command to disk before it answers; off: a restart loses all").InCommon()
 
 // Expiry returns the option px, the lifetime of a lock. The remark is appended to its description.
 func Expiry(remark string) service.Option {
 	return service.Option{Name: "px", Default: "2s",
 		Usage: "the time after which a server frees the lock" + remark,
-		Check: service.Length(10*time.Millisecond, time.Hour)}
+		Check: service.Length(10*time.Millisecond, time.Hour), Common: true}
 }
 
 // Servers defines how Redis servers are started. They have the option [Durable].

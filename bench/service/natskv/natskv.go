@@ -21,11 +21,11 @@ var Service = service.Service{
 	Promise: "Atomic operations on keys such as create and update allow for distributed locking patterns.",
 	Link:    "https://docs.nats.io/nats-concepts/jetstream/key-value-store",
 	Options: []service.Option{
-		{Name: "ttl", Default: "2s", Check: service.Length(time.Second, time.Hour),
+		{Name: "ttl", Default: "2s", Check: service.Length(time.Second, time.Hour), Common: true,
 			Usage: "time to live of the bucket: a key that is not renewed for so long expires"},
 		service.Switch("obey", "on", "leave when an update says that the key is lost"),
 		service.Switch("durable", "off", "the servers have the disk written before they answer "+
-			"(sync_interval: always)"),
+			"(sync_interval: always)").InCommon(),
 	},
 	Servers: &servers,
 	Granted: func(v service.Values) time.Duration { return v.Duration("ttl") },
