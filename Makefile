@@ -322,9 +322,10 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 readme: ## bring the tables of docs that are made from the program up to date
 	@go test ./commands -run 'TestReadme|TestCoverage|TestFindings$$|Test.*Table$$' -update-readme
 
-# Who led while the leader was cut off for a second: the report's picture, under a title that names no run.
+# Who led while the leader was cut off for a second: the report's picture, under a title that names no run. And the page
+# of make play in Chromium, with two nodes inside.
 .PHONY: pictures
-pictures: build ## draw docs/pictures, which README shows
+pictures: build play ## draw docs/pictures, which README shows
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; mkdir -p docs/pictures; \
 	for scheme in bully raft-election; do \
 		bin/orchestrator simulate --algo $$scheme -n 5 --cut leader --at 1s --for 1s --seed 1 --no-progress \
@@ -332,6 +333,7 @@ pictures: build ## draw docs/pictures, which README shows
 		sed "s|Who led: simulate/[0-9a-z-]*|$$scheme: the leader is cut off for a second|g" \
 			"$$dir/latest/ledger.svg" >docs/pictures/$$scheme.svg; \
 	done
+	@go test -count=1 ./play -run '^TestPageOfAScene$$' -page "$(CURDIR)/bin/play.html" -pictures "$(CURDIR)/docs/pictures"
 
 # Programs in other modules can then require it by this path.
 .PHONY: module

@@ -2,6 +2,8 @@ package play
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -121,5 +123,25 @@ func TestSceneByName(t *testing.T) {
 	}
 	if svg, err := s.Diagram(0, s.at); err != nil || !strings.Contains(svg, "write refused") {
 		t.Errorf("the diagram draws no refused write: %v", err)
+	}
+}
+
+// The page for teachers has the link, the command and the verdict of each scene, in their order.
+func TestScenesOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/teaching.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := string(page)
+	for _, name := range Scenes {
+		line := fmt.Sprintf("\n`play.html#play=%s`, `orchestrator play %[1]s`: %s\n", name, sceneEnds[name].outcome)
+		_, after, found := strings.Cut(rest, line)
+		if !found {
+			t.Fatalf("docs/teaching.md lacks, or has too early, the line%s", line)
+		}
+		rest = after
+	}
+	if strings.Contains(rest, "#play=") || strings.Count(string(page), "\nAsk: ") < 10 {
+		t.Error("docs/teaching.md has another scene, or a scene without a question")
 	}
 }
