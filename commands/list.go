@@ -837,7 +837,7 @@ func listService(w io.Writer, s *service.Entry, asJSON bool) error {
 		line("option", "--with "+option)
 	}
 	if len(s.Common) > 0 {
-		line("your own client", "by --client CMD; the options "+english.List(s.Common)+" are for its servers, or the "+
+		line("own client", "by --client CMD; the options "+english.List(s.Common)+" are for its servers, or the "+
 			"time to live")
 	}
 	for _, setting := range s.Settings {
