@@ -195,8 +195,8 @@ type Entry struct {
 	Promise string   `json:"promise"` // quotation of what the documentation promises
 	Source  string   `json:"source"`
 	Options []string `json:"options"` // name, default and purpose of each option for --with
-	// Common names the options that there are also beside clients of the user's own, which --client names; empty:
-	// the service has no servers, and so no other clients.
+	// Common names the options that there are also beside clients of the user's own, which --client names;
+	// empty: the service has no servers, and so no other clients.
 	Common []string `json:"common"`
 	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
 	Settings []string `json:"settings"`
@@ -250,8 +250,8 @@ func (s *Service) common() (names []string) {
 	return names
 }
 
-// checkCommon returns an error if clients of the user's own cannot use the servers of the service, or if words
-// have options that are for the service's own client.
+// checkCommon returns an error if clients of the user's own cannot use the servers of the service, or if
+// words have options that are for the service's own client.
 func (s *Service) checkCommon(words []string) error {
 	names := s.common()
 	if s.Servers == nil {

@@ -27,7 +27,8 @@ const (
 	// ServiceOption names the service whose client the program is; the options of the service come beside it.
 	// The command that starts the client is not stored with a run: it is added where nodes are started.
 	ServiceOption = "service"
-	// ClientOption is the command of a client of the user's own for that service; empty: the service's own client.
+	// ClientOption is the command of a client of the user's own for that service; empty: the service's own
+	// client.
 	ClientOption = "client"
 	// PassOption names variables of the environment that the program gets beside the usual ones.
 	PassOption = "pass"
@@ -44,8 +45,8 @@ var ProgramOptions = []string{CommandOption, KindsOption, PromisesOption, PassOp
 // Is reports whether a configuration names a foreign program or a service.
 func Is(c nodes.Config) bool { return c.Options[CommandOption] != "" || c.Options[ServiceOption] != "" }
 
-// Speaks reports whether nodes of a configuration are programs of the user's own, and not the own clients of a
-// service. The testbed knows only the text of their messages.
+// Speaks reports whether nodes of a configuration are programs of the user's own, and not the own clients of
+// a service. The testbed knows only the text of their messages.
 func Speaks(c nodes.Config) bool {
 	return Is(c) && (c.Options[ServiceOption] == "" || c.Options[ClientOption] != "")
 }

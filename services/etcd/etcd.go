@@ -24,8 +24,9 @@ const (
 
 // Durable and Resign are options that other services on etcd's servers have too.
 var (
-	Durable = service.Switch("durable", "off", "servers have the disk written before they answer (fsync)").InCommon()
-	Resign  = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
+	Durable = service.Switch("durable", "off",
+		"servers have the disk written before they answer (fsync)").InCommon()
+	Resign = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
 		Usage: "time after which a leader resigns and stands again; 0s: never"}
 )
 

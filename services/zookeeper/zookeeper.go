@@ -34,7 +34,8 @@ const (
 var (
 	session = service.Option{Name: "session", Default: "2s", Check: service.Length(2*tick, maxSession),
 		Usage: "the session timeout; the server counts it in ticks of 200 ms", Common: true}
-	durable = service.Switch("durable", "off", "forceSync: the servers write to disk before they answer").InCommon()
+	durable = service.Switch("durable", "off",
+		"forceSync: the servers write to disk before they answer").InCommon()
 )
 
 // Service is the service that uses the documented lock recipe, or another recipe.
