@@ -1,0 +1,24 @@
+"""The lock of etcd3-py, not renewed: bench --service etcd --client '/usr/bin/python3 examples/clients/etcd3_lock.py'"""
+import sys, testbed
+try:
+    import etcd3
+except ImportError:
+    sys.exit("etcd3_lock.py needs etcd3-py: apt-get install python3-etcd3, and /usr/bin/python3")
+
+class Lock:
+    def __init__(self, options):
+        host, port = options["servers"][0].split(":")
+        cert, key = (options["secrets"] + "/" + name for name in ("cert.pem", "key.pem"))
+        self.client = etcd3.client(host, int(port), ca_cert=cert, cert_cert=cert, cert_key=key, timeout=2)
+        self.name, self.ttl = options["prefix"] + "lock", round(options["ttl_ms"] / 1000)
+
+    def acquire(self):
+        self.lock = self.client.lock(self.name, ttl=self.ttl)
+        return self.lock.acquire(timeout=None) and self.client.get(self.lock.key)[1].create_revision  # the fence
+
+    def release(self):
+        if not self.lock.release():
+            raise KeyError("the lock was lost before")
+
+testbed.lock(Lock, safe=["no-pause", "timing", "no-loss", "no-amnesia", "servers-up"],
+             live=["no-loss", "servers-up"], grace_ms=9000, fenced=True)

@@ -1,0 +1,25 @@
+"""An advisory lock by psycopg: bench --service postgres --client '/usr/bin/python3 examples/clients/psycopg_lock.py'"""
+import sys, testbed
+try:
+    import psycopg
+except ImportError:
+    sys.exit("psycopg_lock.py needs psycopg: apt-get install python3-psycopg, and /usr/bin/python3")
+
+class Lock:
+    def __init__(self, options):
+        host, port = options["servers"][0].split(":")
+        self.at = dict(host=host, port=port, user="turnstile", password=testbed.secret(options), dbname="postgres",
+                       autocommit=True, connect_timeout=2)
+        self.server = None
+
+    def acquire(self):
+        if self.server is None or self.server.closed:
+            self.server = psycopg.connect(**self.at)
+        self.server.execute("select pg_advisory_lock(1)")
+
+    def release(self):
+        if not self.server.execute("select pg_advisory_unlock(1)").fetchone()[0]:
+            raise KeyError("the lock was lost before")
+
+testbed.lock(Lock, safe=["no-loss", "servers-up", "no-amnesia"], live=["no-loss", "no-pause", "servers-up"],
+             grace_ms=4000)
