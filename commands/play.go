@@ -31,14 +31,16 @@ const playHelp = `Open a page in the browser, in which one plays every algorithm
 it arrives, click a node and it asks. The page is one file, play.html, beside this program. It fetches
 nothing.
 
-With an argument, the page opens with a story that the program contains (maekawa-textbook/displaced), with a
-schedule, as explore --save writes it, or with a stored run. RUN is the path of a run's folder, set/run, the
-name of the run alone, or latest. A simulated run is made again, with the states of all nodes. A real run is
-shown as it was recorded, without states: make it with bench --trace.
+With an argument, the page opens with a scene for a lecture (deadlock; docs/teaching.md has all), with a story
+that the program contains (maekawa-textbook/displaced), with a schedule, as explore --save writes it, or with
+a stored run. RUN is the path of a run's folder, set/run, the name of the run alone, or latest. A simulated
+run is made again, with the states of all nodes. A real run is shown as it was recorded, without states: make
+it with bench --trace.
 
 Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
 
 const playExample = `  orchestrator play
+  orchestrator play deadlock
   orchestrator play maekawa-textbook/displaced
   orchestrator play deadlock.txt --out deadlock.html
   orchestrator play latest`
@@ -80,6 +82,7 @@ func (c *playCall) addTo(cmd *cobra.Command) {
 func completePlayed(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	refs, how := completeRun(cmd, args, begun)
 	if len(args) == 0 {
+		refs = append(refs, play.Scenes...)
 		for _, path := range catalog.Stories() {
 			refs = append(refs, shortStory(path))
 		}
@@ -211,8 +214,12 @@ func (c *playCall) start(ctx context.Context, a *app, ref string) (play.Start, e
 	return c.recorded(ctx, a, past, folder.Ref())
 }
 
-// storyText returns the text of a story, by its path or its short name, if there is such a story.
+// storyText returns the text of a story, by its path or its short name, or of a scene, by its name, if there
+// is such a story or scene.
 func storyText(ref string) (text string, is bool, err error) {
+	if text, is = play.Scene(ref); is {
+		return text, true, nil
+	}
 	paths := catalog.Stories()
 	at := slices.IndexFunc(paths, func(path string) bool { return path == ref || shortStory(path) == ref })
 	if at < 0 {

@@ -938,6 +938,7 @@ function showSaying(s) {
 
 // firstHint says what to do before the first step, and what to look for in an algorithm known to be broken.
 function firstHint(state) {
+  if (state.steps > 0) return "Press Forward (key Right) for the next step, or Run.";
   const {flaw} = algorithmNamed(state.algorithm) || {};
   const verb = state.kind === "election" ? "campaign" : "ask";
   return `Press \u201c${verb}\u201d below a node. Click a message: it arrives. Click a node: its state. ` +
@@ -1397,7 +1398,8 @@ function offerAll() {
   offer(byId("challenges"), [["To begin with", asked(c => easy.test(c.algorithm))],
     ["Broken algorithms", asked(c => !outside(c) && !easy.test(c.algorithm))],
     ["Broken assumptions", asked(outside)]], "Challenges \u2026");
-  const stories = groupsOf(catalog.stories.map(story => ({...story, group: story.algorithm})));
+  const stories = groupsOf(catalog.stories.map(story =>
+    ({...story, group: story.scene ? "For a lecture" : story.algorithm})));
   const titled = all => all.map(story => [story.path, story.title]);
   offer(byId("stories"), [...stories].map(([name, all]) => [name, titled(all)]), "Stories \u2026");
 }
