@@ -1,9 +1,7 @@
 """The lock of etcd3-py, not renewed: bench --service etcd --client '/usr/bin/python3 examples/clients/etcd3_lock.py'"""
-import sys, testbed
-try:
-    import etcd3
-except ImportError:
-    sys.exit("etcd3_lock.py needs etcd3-py: apt-get install python3-etcd3, and /usr/bin/python3")
+import testbed
+
+etcd3 = testbed.need("etcd3", "python3-etcd3")
 
 class Lock:
     def __init__(self, options):

@@ -1,22 +1,20 @@
 """The Lock of kazoo: bench --service zookeeper --client '/usr/bin/python3 examples/clients/kazoo_lock.py'"""
-import sys, testbed
-try:
-    from kazoo.client import KazooClient, KazooState
-    from kazoo.security import make_acl
-except ImportError:
-    sys.exit("kazoo_lock.py needs kazoo: apt-get install python3-kazoo, and /usr/bin/python3")
+import testbed
+
+kazoo = testbed.need("kazoo.client", "python3-kazoo")
+security = testbed.need("kazoo.security", "python3-kazoo")
 
 class Lock:
     def __init__(self, options):
-        self.client = KazooClient(",".join(options["servers"]), timeout=options["ttl_ms"] / 1000,
-                                  auth_data=[("digest", "turnstile:" + testbed.secret(options))],
-                                  default_acl=[make_acl("auth", "", all=True)])
+        self.client = kazoo.KazooClient(",".join(options["servers"]), timeout=options["ttl_ms"] / 1000,
+                                        auth_data=[("digest", "turnstile:" + testbed.secret(options))],
+                                        default_acl=[security.make_acl("auth", "", all=True)])
         self.client.add_listener(self.hear)
         self.client.start()
         self.path = "/" + options["prefix"] + "lock"
 
     def hear(self, state):  # a client that is disconnected knows nothing of its lock
-        if state != KazooState.CONNECTED:
+        if state != kazoo.KazooState.CONNECTED:
             testbed.lost()
 
     def acquire(self):

@@ -1,9 +1,7 @@
 """An advisory lock by psycopg: bench --service postgres --client '/usr/bin/python3 examples/clients/psycopg_lock.py'"""
-import sys, testbed
-try:
-    import psycopg
-except ImportError:
-    sys.exit("psycopg_lock.py needs psycopg: apt-get install python3-psycopg, and /usr/bin/python3")
+import testbed
+
+psycopg = testbed.need("psycopg", "python3-psycopg")
 
 class Lock:
     def __init__(self, options):

@@ -1,9 +1,9 @@
 """What the clients of this folder share: the lines of docs/foreign.md for a lock or an elector."""
-import json, os, queue, sys, threading, traceback
+import importlib, json, os, queue, sys, threading, traceback
 
 out = os.fdopen(os.dup(1), "w")  # for lines alone: what else is printed goes to standard error
 os.dup2(2, 1)
-mutex, calls, me, inside, latest = threading.Lock(), queue.SimpleQueue(), None, None, 0
+mutex, calls, me, inside, losses, latest = threading.Lock(), queue.SimpleQueue(), None, None, 0, 0
 
 def say(type, **body):
     with mutex:
@@ -28,10 +28,13 @@ def read(work, declares):
 def serve(lock, kind, to):
     global inside
     if kind == "request":
+        before = losses
         if (fence := lock.acquire()) is False:
             raise TimeoutError("the lock was not acquired")
-        inside = to
         say("entered", in_reply_to=to, fence=fence if type(fence) is int else 0)
+        inside = to
+        if losses > before:  # it may have been lost before this client was inside
+            lost()
     elif kind == "release" or inside == to:
         inside = None
         lock.release()
@@ -55,6 +58,8 @@ def lock(open, **declares):
 
 def lost():
     """Has the client leave that is inside, since the library says that its lock is lost."""
+    global losses
+    losses += 1
     if (to := inside) is not None:
         calls.put({"type": "lost", "msg_id": to})
         say("revoked", in_reply_to=to)
@@ -69,6 +74,16 @@ def elected(leader, term=0):
     latest = max(latest, term)
     say("elected", leader=leader, term=latest)
 
+def need(module, package):
+    """Returns a module of a Debian package, which only /usr/bin/python3 may find."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        sys.exit(f"{sys.argv[0]} needs {module}: apt-get install {package}, and run it by /usr/bin/python3")
+
 def secret(options, name="password"):
+    """Returns what the servers of the run demand, as a password; empty: servers of your own demand nothing."""
+    if "secrets" not in options:
+        return ""
     with open(os.path.join(options["secrets"], name)) as file:
         return file.read()
