@@ -109,6 +109,10 @@ func TestCommandOfPrograms(t *testing.T) {
 			with(foreign.EndpointOption, "10.0.0.1:1,10.0.0.2:1"), declared),
 		"elect --nodes 3 --service etcd-election --with ttl=2s ": foreign.ServiceConfig(three,
 			"etcd-election", with("ttl", "2s"), leads),
+		"bench --nodes 3 --service redis --with px=2s --client 'python3 mylock.py' --promises " +
+			"safe=no-loss+timing,live=no-loss,grace=2s,fenced ": foreign.ServiceConfig(three, "redis",
+			with("px", "2s", foreign.ClientOption, "python3 mylock.py"), &foreign.Declaration{Safe: declared.Safe,
+				Live: declared.Live, Grace: declared.Grace, Fenced: true}),
 		"bench --nodes 3 --foreign 'python3 ra.py' --kinds token:token,ask --promises " +
 			"safe=no-loss+timing,live=no-loss,grace=2s,fenced ": foreign.Config(three, "python3 ra.py", declared),
 	} {

@@ -78,18 +78,16 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	x := &c.service
 	switch {
 	case x.name == "" && (x.with != nil || x.endpoint != "" || x.client != "" || c.setup.ServerProgram != ""):
-		return false,
-			errors.New("--with, --endpoint, --client and --server-program are for a service: add --service")
+		return false, errors.New("--with, --endpoint, --client and --server-program are for a service: add " +
+			"--service")
 	case x.name == "":
 		return false, nil
 	case s.given("algo"), c.foreign.command != "":
-		return false,
-			errors.New("--service, --foreign and --algo say what is run: leave out all but one (a client " +
-				"of your own for a service is --client)")
+		return false, errors.New("--service, --foreign and --algo say what is run: leave out all but one (a " +
+			"client of your own for a service is --client)")
 	case x.client == "" && (c.foreign.kinds != "" || c.foreign.promises != ""):
-		return false,
-			errors.New("--kinds and --promises are for a program of your own: add --client, or leave them " +
-				"out")
+		return false, errors.New("--kinds and --promises are for a program of your own: add --client, or leave " +
+			"them out")
 	case x.endpoint == "" && c.setup.Secrets != "":
 		return false, errors.New("--secrets is for servers that run already: add --endpoint")
 	case x.endpoint != "" && c.setup.ServerProgram != "":
@@ -135,8 +133,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 // subject returns what the run needs to know of the service of a program. The clients of the user's own
 // declare what they promise.
 func (c *benchCall) subject(p *service.Program, config nodes.Config) (*study.ServiceSubject,
-	*foreign.Declaration,
-	error) {
+	*foreign.Declaration, error) {
 	if p.OtherClient == "" {
 		return subjectOf(context.Background(), p, config)
 	}
@@ -147,8 +144,8 @@ func (c *benchCall) subject(p *service.Program, config nodes.Config) (*study.Ser
 	d, err := c.foreign.promised(c, p.OtherClient, foreign.Service{Prefix: "turnstile/declared/",
 		TTL: described.Granted(), With: foreign.OptionsIn(described.Words)})
 	if errors.Is(err, host.ErrEnded) {
-		err = fmt.Errorf("%w (it is started once before the run, without servers, for its declaration)",
-			err)
+		err = fmt.Errorf("%w (it is started once before the run, with no servers in its options, for its "+
+			"declaration)", err)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--%s: %w", foreign.ClientOption, err)
@@ -195,8 +192,8 @@ func subjectWith(p *service.Program, described *service.Description, d *foreign.
 	*study.ServiceSubject, error) {
 	options := foreign.OptionsIn(described.Words)
 	options[foreign.EndpointOption] = p.Endpoint
-	options[foreign.ServerVersionOption], options[foreign.ClientVersionOption] = described.Server,
-		described.Library
+	options[foreign.ServerVersionOption] = described.Server
+	options[foreign.ClientVersionOption] = described.Library
 	s := &study.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d),
 		Granted: described.Granted()}
 	if p.Endpoint != "" {
@@ -246,9 +243,8 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 		return false, errors.New("--pass is for a foreign program or the client of a service: add --foreign or " +
 			"--service")
 	case x.command == "" && (x.kinds != "" || x.promises != ""):
-		return false,
-			errors.New("--kinds and --promises are for a program of your own: add --foreign, or --service " +
-				"and --client")
+		return false, errors.New("--kinds and --promises are for a program of your own: add --foreign, or " +
+			"--service and --client")
 	case x.command == "":
 		return false, nil
 	case s.given("algo"):
@@ -264,7 +260,7 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 }
 
 // promised returns the declaration of a program for a run of this command, which may be about elections
-// alone.
+// alone. A client of the user's own gets the options of its service.
 func (x *foreignFlags) promised(c *benchCall, command string, service foreign.Service) (*foreign.Declaration,
 	error) {
 	d, err := x.declaration(c, command, service)
@@ -290,8 +286,8 @@ func (x *foreignFlags) passTo(c nodes.Config) nodes.Config {
 }
 
 // declaration returns the declaration of the program of a command. Flags replace parts of it.
-func (x *foreignFlags) declaration(c *benchCall, command string,
-	service foreign.Service) (*foreign.Declaration, error) {
+func (x *foreignFlags) declaration(c *benchCall, command string, service foreign.Service) (
+	*foreign.Declaration, error) {
 	given, err := foreign.Parse(x.kinds, x.promises)
 	if err != nil || x.kinds != "" && x.promises != "" {
 		return given, err

@@ -75,15 +75,79 @@ func TestServicesRefuse(t *testing.T) {
 		"bench --service nats-kv --loss 2%":                       "as in --cut holder/servers",
 		"bench --service nats-kv --fenced --cut 0/1":              "no messages that it could hit",
 		"bench --service nats-kk":                                 "did you mean nats-kv?",
-		"list nats-kk":                                            "unknown algorithm",
-		"bench --service nats-kv --endpoint here":                 `"here" is not the address of a server`,
-		"bench --service nats-kv --endpoint :1,there:":            `"there:" is not the address of a server`,
-		"bench --service nats-kv --clock 'server 0' --by 3s":      "written in Go",
-		"service describe nats-kv members=1 --server-program=sh":  "the server is within this program",
-		"service up nothing":                                      "there is no service",
-		"service":                                                 "write list, or",
+		"bench --client true":                                     "add --service",
+		"bench --service nats-kv --foreign true":                  "of your own for a service is --client",
+		"bench --service nats-kv --promises fenced":               "add --client",
+		"bench --service nats-kv --with obey=on --client true":    "there remain members, ttl, durable",
+		"bench --service nats-kv --client nothing.here":           `there is no program for "nothing.here"`,
+		"bench --service nats-kv --client /etc/passwd":            "name its interpreter",
+		"bench --service nats-kv --client false":                  "with no servers in its options",
+		"bench --service nats-kv --client 'echo hello'":           "it wrote a line that is no JSON object",
+		"list nats-kk": "unknown algorithm",
+		"bench --service nats-kv --endpoint here":                `"here" is not the address of a server`,
+		"bench --service nats-kv --endpoint :1,there:":           `"there:" is not the address of a server`,
+		"bench --service nats-kv --clock 'server 0' --by 3s":     "written in Go",
+		"service describe nats-kv members=1 --server-program=sh": "the server is within this program",
+		"service up nothing":                                     "there is no service",
+		"service":                                                "write list, or",
 	} {
 		ends(t, orchestrator(t, t.TempDir(), quoted(args)...), usage, says)
+	}
+}
+
+// A client of the user's own takes the place of a service's client. It gets the servers, the options and the
+// prefix, and what it does is judged by what it declares. A run about it can be judged and made again.
+func TestOwnClient(t *testing.T) {
+	t.Parallel()
+	shared, err := os.ReadFile("../examples/clients/testbed.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := `
+import fcntl, socket, testbed
+class Lock:
+    def __init__(self, options):
+        assert options["hold_ms"] == 2 and options["with"] == {} and "ttl_ms" not in options, options
+        host, port = options["servers"][0].split(":")
+        with socket.create_connection((host, port)) as keeper:
+            folder = keeper.makefile().read()
+        self.file = open(folder + "/" + options["prefix"].replace("/", "_"), "w")
+    def acquire(self):
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+    def release(self):
+        fcntl.flock(self.file, fcntl.LOCK_UN)
+testbed.lock(Lock, live=[], grace_ms=2000)
+`
+	for _, x := range []struct {
+		name, was, is string
+		args          string
+		status        int
+		says          string
+	}{
+		{"sound.py", "", "", "--kill holder --at 100ms --for 100ms", 0, "flock with sound.py, 3 nodes"},
+		{"broken.py", "LOCK_EX", "LOCK_SH", "", 1, "were inside together"},
+		{"fenced.py", "live=[]", "fenced=True", "--fenced", 2, "says entered without a fence"},
+		{"stale.py", "fcntl.LOCK_EX)", "fcntl.LOCK_SH)\n        return 5", "--promises fenced --fenced", 1,
+			"the account lost"},
+		{"chatty.py", "LOCK_UN)", "LOCK_UN)\n        testbed.out.write(" +
+			`'{"src":"%s","dest":"n1","body":{"type":"ask"}}\n' % testbed.me)`, "", 2,
+			"declares no kinds of messages to other nodes"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range map[string]string{"testbed.py": string(shared),
+				x.name: strings.Replace(client, x.was, x.is, 1)} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			command := python(t, filepath.Join(dir, x.name))
+			args := append([]string{"bench", "--service", "flock", "--client", command, "-n", "3", "--hold", "2ms",
+				"--duration", "500ms", "--warmup", "0s", "--no-progress"}, strings.Fields(x.args)...)
+			ends(t, orchestrator(t, dir, args...), x.status, x.says)
+			ends(t, orchestrator(t, dir, "verify", "latest"), x.status, "client "+command)
+		})
 	}
 }
 

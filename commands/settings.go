@@ -27,8 +27,7 @@ const defaultConfig = "turnstile.yaml"
 // programSettings are the flags that say which programs are started, and with what. The default configuration
 // file sets none, since a working directory may come from anybody.
 var programSettings = []string{foreign.CommandOption, foreign.ClientOption, foreign.PassOption,
-	"node-program",
-	"server-program"}
+	"node-program", "server-program"}
 
 const envPrefix = "TURNSTILE"
 

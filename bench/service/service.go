@@ -195,8 +195,8 @@ type Entry struct {
 	Promise string   `json:"promise"` // quotation of what the documentation promises
 	Source  string   `json:"source"`
 	Options []string `json:"options"` // name, default and purpose of each option for --with
-	// Common names the options that there are also beside clients of the user's own, which --client names;
-	// empty: the service has no servers, and so no other clients.
+	// Common names the options that there are also beside clients of the user's own, which --client names.
+	// Empty: the service has no servers, and so no other clients.
 	Common []string `json:"common"`
 	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
 	Settings []string `json:"settings"`

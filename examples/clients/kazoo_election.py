@@ -1,6 +1,5 @@
 """The Election of kazoo: elect --service zookeeper --client '/usr/bin/python3 examples/clients/kazoo_election.py'"""
 import testbed, threading
-
 kazoo = testbed.need("kazoo.client", "python3-kazoo")
 security = testbed.need("kazoo.security", "python3-kazoo")
 

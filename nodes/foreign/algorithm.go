@@ -27,8 +27,7 @@ const (
 	// ServiceOption names the service whose client the program is; the options of the service come beside it.
 	// The command that starts the client is not stored with a run: it is added where nodes are started.
 	ServiceOption = "service"
-	// ClientOption is the command of a client of the user's own for that service; empty: the service's own
-	// client.
+	// ClientOption is the command of a client of the user's own for that service; empty: the service's client.
 	ClientOption = "client"
 	// PassOption names variables of the environment that the program gets beside the usual ones.
 	PassOption = "pass"

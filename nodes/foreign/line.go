@@ -130,7 +130,7 @@ type Service struct {
 	// Servers are host:port, as this node reaches them; empty: they do not run yet, and the client only has to
 	// declare what it promises.
 	Servers []string `json:"servers,omitempty"`
-	Prefix  string   `json:"prefix,omitempty"`  // prefix of all names that the client creates in the service
+	Prefix  string   `json:"prefix,omitempty"` // prefix of all names that the client creates in the service
 	// Secrets is the folder with the secret of the servers (see internal/secret). Empty: none is needed.
 	Secrets string `json:"secrets,omitempty"`
 	// TTL is the time after which the servers free the lock of a silent client; 0: none is known.
@@ -162,7 +162,10 @@ func (i *Init) Line() []byte {
 	}
 	options := map[string]any{"incarnation": i.Incarnation}
 	if i.Prefix != "" {
-		options["servers"], options["prefix"], options["with"] = append([]string{}, i.Servers...), i.Prefix, i.With
+		options["servers"], options["prefix"] = append([]string{}, i.Servers...), i.Prefix
+		if options["with"] = i.With; i.With == nil {
+			options["with"] = map[string]string{}
+		}
 	}
 	if i.TTL > 0 {
 		options["ttl_ms"] = float64(i.TTL) / float64(time.Millisecond)

@@ -297,8 +297,8 @@ func (b *lock) entered(env *nodes.Env, s *Said) {
 		b.breach(history.EnteredUnasked, s, "it entered unasked: it says entered in reply to %d, but the open "+
 			"request has msg_id %d", *to, b.asked)
 		return
-	case b.fenced && s.Body.Fence == nil:
-		b.fail("it promises fence numbers, but says entered without a fence")
+	case b.fenced && (s.Body.Fence == nil || *s.Body.Fence == 0):
+		b.fail("it promises fence numbers, which begin with 1, but says entered without a fence")
 		return
 	case b.fenced:
 		if fence = *s.Body.Fence; fence > nodes.MostFence {
