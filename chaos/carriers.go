@@ -65,16 +65,20 @@ func (e members) begin(d *Driver, f *fault, b port.FaultEvent, of nodes.Group) e
 		if !d.mayHit(f, m) {
 			continue
 		}
-		b.Nodes += d.nodesOf(m)
+		hit := d.nodesOf(m)
 		f.victims = append(f.victims, m)
 		if m.Role == port.Server {
 			f.hit = append(f.hit, m.I)
 		}
 		if d.cluster.Up(m) { // a victim that has killed itself is down
-			if err := e.Strike(d.struckBy(f), m); err != nil {
+			switch err := e.Strike(d.struckBy(f), m); {
+			case errors.Is(err, port.ErrNothing):
+				hit = 0
+			case err != nil:
 				return err
 			}
 		}
+		b.Nodes += hit
 	}
 	if f.kind().Turns != nil && len(f.victims) > 0 {
 		f.turn, f.stands = d.cluster.Now(), false

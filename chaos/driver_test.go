@@ -35,6 +35,8 @@ func (c *fake) Up(m port.Member) bool         { return !c.down[m.ID()] }
 func (c *fake) Stop(m port.Member) error      { return c.note("pause %d", m.I) }
 func (c *fake) Continue(m port.Member) error  { return c.note("resume %d", m.I) }
 func (c *fake) Promote(port.Member) error     { return errNotHere }
+func (c *fake) Delete(port.Member) error      { return errNotHere }
+func (c *fake) Expire(port.Member) error      { return errNotHere }
 func (c *fake) Strain(int, port.Strain) error { return errNotHere }
 func (c *fake) Relieve(int) error             { return errNotHere }
 func (c *fake) Lost(int) (port.Lost, error)   { return port.Lost{}, errNotHere }

@@ -3,6 +3,7 @@ package chaos
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,6 +18,9 @@ type Servers struct {
 	Leads    bool   `yaml:"leads,omitempty"`    // one server leads, or is the primary, and can be found
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
 	Peers    bool   `yaml:"peers,omitempty"`    // servers talk to each other over links that can be cut
+	Deletes  bool   `yaml:"deletes,omitempty"`  // the key of a holder's or leader's lock can be deleted
+	Queues   bool   `yaml:"queues,omitempty"`   // a client that waits has a key that can be deleted too
+	Expires  bool   `yaml:"expires,omitempty"`  // the session of a client can be ended
 	// Recovers is the time within which servers serve again while more than half are up and joined; 0: unknown.
 	Recovers time.Duration `yaml:"recovers,omitempty"`
 	NoClock  string        `yaml:"no-clock,omitempty"` // why clocks of servers cannot be set; empty: they can
@@ -62,6 +66,9 @@ func (f *Fault) checkServers(s *Scene) error {
 		return no(k.Key, "this run ends by entries, and might never have them: say how long it lasts, as in "+
 			"for: 500ms")
 	}
+	if why := f.untaken(of); why != "" {
+		return no(k.Key, "%s", why)
+	}
 	for _, side := range sides {
 		if side.Word == effect.LeadingServer && !of.Leads {
 			return no(k.Key, "no server of %s leads: name one by its number, as in 0", of.Service)
@@ -77,6 +84,27 @@ func (f *Fault) checkServers(s *Scene) error {
 		}
 	}
 	return nil
+}
+
+// untaken returns why the fault cannot take away what clients have at the servers, or "".
+func (f *Fault) untaken(of *Servers) string {
+	why, instead := "", "take another service"
+	switch deletes := hasEffect[*effect.Delete](f); {
+	case deletes && !of.Deletes:
+		if why = "no key of %s is the lock of a client: "; of.Expires {
+			instead = "write expire: session of " + f.target().String()
+		}
+	case deletes && !of.Queues && f.target().Word == "waiter":
+		why, instead = "a client of %s that waits has no key: ", "write delete: lock of holder"
+	case hasEffect[*effect.Expire](f) && !of.Expires:
+		if why = "clients of %s have no session that can be ended: "; of.Deletes {
+			instead = "write delete: lock of " + f.target().String()
+		}
+	}
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf(why, of.Service) + instead
 }
 
 // hitsVictim reports whether the fault hits the node that determines its target. A fault of the holder's

@@ -15,11 +15,21 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 			"this run has no servers: choose a service with --service"},
 		"promote: 0": {
 			func(s *Scene) { s.Simulated = true }, "a simulation has no servers of a service"},
-		"kill: server 3":       {nil, "there is no server 3: they are 0 to 2"},
-		"cut: 0/server 1":      {one, "there is no server 1: there is one, and it is 0"},
-		"cut: 7/servers":       {nil, "there is no node 7: they are 0 to 5"},
-		"pause: server leader": {redlock, "no server of redlock leads: name one by its number, as in 0"},
-		"promote: 2":           {redlock, "no server of redlock can be promoted"},
+		"kill: server 3":         {nil, "there is no server 3: they are 0 to 2"},
+		"cut: 0/server 1":        {one, "there is no server 1: there is one, and it is 0"},
+		"cut: 7/servers":         {nil, "there is no node 7: they are 0 to 5"},
+		"pause: server leader":   {redlock, "no server of redlock leads: name one by its number, as in 0"},
+		"delete: lock of holder": {redlock, "no key of redlock is the lock of a client"},
+		"delete: lock of waiter": {func(s *Scene) { s.Servers.Queues = false },
+			"a client of etcd that waits has no key: write delete: lock of holder"},
+		"expire: session of holder":       {redlock, "clients of redlock have no session that can be ended"},
+		"delete: holder":                  {nil, `"holder" does not say whose it is: write lock of holder`},
+		"delete: lock of server 0":        {nil, `"lock of server 0" does not say whose it is`},
+		"expire: session of 9":            {nil, "there is no node 9: they are 0 to 5"},
+		"expire: session of 0\nfor: 1s":   {nil, "an operator does this once and for good: leave out `for`"},
+		"expire: session of 0\nevery: 1s": {nil, ""},
+		"delete: lock of leader":          {nil, "central elects no leader: take holder"},
+		"promote: 2":                      {redlock, "no server of redlock can be promoted"},
 		"cut: server 0/servers": {
 			redlock, "the servers of redlock do not talk to each other, or only Linux"},
 		"cut: server 0/server 1":  {one, "there is one server, and no other to be cut off from"},
@@ -74,7 +84,8 @@ func checkRefused(t *testing.T, faults map[string]refusedFault) {
 		p, err := ReadPlan("p", []byte("about: x\nfaults:\n  - "+lines+"\n"))
 		if err == nil {
 			s := scene(t, "central")
-			s.Servers = Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}
+			s.Servers = Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true,
+				Deletes: true, Queues: true, Expires: true}
 			if test.change != nil {
 				test.change(s)
 			}

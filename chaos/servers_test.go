@@ -28,7 +28,8 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 		"clock: server 0, by: -1s":     {"set clock of server 0 by -1s", "began 1 at 0 nodes, servers [0]"},
 		"pause: server 1, for: 500ms": {"pause server 1", "began 1 at 0 nodes, servers [1]",
 			"resume server 1", "healed 1"},
-		"promote: server 1": {"promote server 1", "began 1 at 0 nodes, servers [1]"},
+		"promote: server 1":   {"promote server 1", "began 1 at 0 nodes, servers [1]"},
+		"delete: lock of 1-2": {"delete the lock of 1", "delete the lock of 2", "began 1 at 2 nodes"},
 		"cut: server 0/server 1-2, for: 500ms": {"strain 1 on server 0-server 1, server 0-server 2",
 			"began 1 at 0 nodes, servers [0 1 2]", "relieve 1", "healed 1"},
 		"cut: server 0/server 1/server 2, for: 500ms, close: true": {
@@ -211,6 +212,31 @@ func TestAServerThatIsDownForGoodCanBeHealed(t *testing.T) {
 	}
 }
 
+// What an operator takes away is that of the client that holds, waits or leads. A client that has nothing is
+// not hit.
+func TestWhatIsTakenAwayByHand(t *testing.T) {
+	d, c := staged(t, "delete: lock of holder, at: 1s", "expire: session of waiter, at: 1s",
+		"delete: lock of holder, at: 1500ms", "expire: session of 2-3, at: 1600ms")
+	c.without = 3
+	c.until(t, d, 1100*time.Millisecond)
+	d.Watch(&port.Hook{At: c.now, Node: 4, What: port.OnEnter})
+	d.Watch(&port.Hook{At: c.now, Node: 2, What: port.OnRequest})
+	got := c.until(t, d, 1550*time.Millisecond)
+	d.Watch(&port.Hook{At: c.now, Node: 3, What: port.OnEnter})
+	got = append(got, c.until(t, d, 2*time.Second)...)
+	want := []string{"delete the lock of 4", "began 1 at 1 nodes", "end the session of 2", "began 2 at 1 nodes",
+		"began 3 at 0 nodes", "end the session of 2", "began 4 at 1 nodes"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it did %q", got)
+	}
+	if hit := d.CameTo()[0].Hit; hit == nil || *hit != 4 {
+		t.Errorf("whose lock was deleted is %v", hit)
+	}
+	if err := d.Heal(1); err == nil || !strings.Contains(err.Error(), "deleted a lock, once and for good") {
+		t.Errorf("a deletion that is healed: %v", err)
+	}
+}
+
 // A server that one fault has killed or stopped is left alone by others whose moment has come.
 func TestAStoppedServerIsLeftAlone(t *testing.T) {
 	killed, on := staged(t, "kill: server 2, at: 1s", "pause: server 1-2, when: any enters, for: 100ms")
@@ -278,6 +304,8 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		"kill: server 0, for: 1s, forget: true": {
 			"kill server 0 with amnesia", servers | nodes.NoAmnesia},
 		"promote: 1":                    {"promote server 1", nodes.NoAmnesia},
+		"delete: lock of waiter":        {"delete lock of waiter", nodes.NoAmnesia},
+		"expire: session of 0-1":        {"expire session of 0-1", nodes.NoAmnesia},
 		"drop-answer: holder, nth: 2":   {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
 		"pause: server leader, for: 1s": {"pause server leader", servers},
 		"drop-answer: 0, nth: 2, close: true": {

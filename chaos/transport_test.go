@@ -162,6 +162,8 @@ type stageOf struct {
 	leader int       // of servers; -1: none
 	silent error     // error of the search for the leading server
 	lost   port.Lost // but at which times, and not how long ago
+
+	without nodes.ID // has neither a lock nor a session that could be taken away; 0: all have
 }
 
 func (s *stageOf) do(format string, args ...any) error {
@@ -197,6 +199,16 @@ func (s *stageOf) Start(m port.Member, forget bool) error {
 func (s *stageOf) Stop(m port.Member) error     { return s.do("pause %s", called(m)) }
 func (s *stageOf) Continue(m port.Member) error { return s.do("resume %s", called(m)) }
 func (s *stageOf) Promote(m port.Member) error  { return s.do("promote %s", called(m)) }
+func (s *stageOf) Delete(m port.Member) error   { return s.take("delete the lock of", m) }
+func (s *stageOf) Expire(m port.Member) error   { return s.take("end the session of", m) }
+
+func (s *stageOf) take(what string, m port.Member) error {
+	if s.without == m.ID() {
+		return port.ErrNothing
+	}
+	return s.do("%s %d", what, m.I)
+}
+
 func (s *stageOf) SetClock(m port.Member, by time.Duration, rate float64) error {
 	if m.Role == port.Node {
 		return nil
@@ -282,7 +294,8 @@ func stagedFor(t *testing.T, measured time.Duration, texts ...string) (*Driver, 
 	s := scene(t, "central")
 	s.Measured = cmp.Or(measured, s.Measured)
 	s.Brokers, s.Placement = 3, placed(t, "", s.total(), 2)
-	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}
+	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true,
+		Deletes: true, Queues: true, Expires: true}
 	c := &stageOf{now: 1, down: map[port.Member]bool{}}
 	return begun(t, s, c, 1, texts...), c
 }

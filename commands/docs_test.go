@@ -262,7 +262,8 @@ func runFault(t *testing.T, text string) {
 	for _, name := range []string{"ricart-agrawala", "suzuki-kasami", "central"} {
 		algo, _ := mutex.Find(name)
 		scene := &chaos.Scene{Spec: algo, Config: nodes.Config{N: 5}, Measured: 3 * time.Second, Brokers: 3,
-			Servers: chaos.Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}}
+			Servers: chaos.Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true,
+				Deletes: true, Queues: true, Expires: true}}
 		if scene.Placement, err = place.Parse("", 5+algo.ServerCount(scene.Config), 4); err != nil {
 			t.Fatal(err)
 		}

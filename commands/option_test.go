@@ -96,7 +96,8 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 // zeroMeans are the flags of which zero is a value like others: no time, a rate of zero, node 0, the seed 0,
 // none of them. The port 0 is any that is free.
 var zeroMeans = strings.Fields("hold think zipf latency timing warmup seed at after delay reorder loss " +
-	"duplicate kill pause slow clock lag throttle stall reset promote drop-answer losses duplicates " +
+	"duplicate kill pause slow clock lag throttle stall reset promote drop-answer " +
+	"delete expire losses duplicates " +
 	"crashes suspicions simulated real calm compare initiators port node from first shrink")
 
 // zerosOf returns what a zero of a flag may look like on a command line.

@@ -201,6 +201,7 @@ func subjectWith(p *service.Program, described *service.Description, d *foreign.
 	} else if described.Members > 0 {
 		s.Servers = chaos.Servers{Service: p.Name, Count: described.Members, Leads: described.Leads,
 			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock,
+			Deletes: described.Deletes, Queues: described.Queues, Expires: described.Expires,
 			Recovers: time.Duration(described.RecoversMS * float64(time.Millisecond))}
 	}
 	var err error

@@ -100,7 +100,8 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 		"Options.Trace":              true, // what is stored of the run, not what it does
 		"Options.Config.Regions":     true, // which follow from the regions and the hosts
 		"Options.Config.Hosts":       true}
-	for _, key := range []string{"Service", "Count", "Leads", "Promotes", "Peers", "NoClock", "Recovers"} {
+	for _, key := range []string{"Service", "Count", "Leads", "Promotes", "Peers", "Deletes", "Queues",
+		"Expires", "NoClock", "Recovers"} {
 		differs["Options.Servers."+key] = true // which follow from the service and its options
 	}
 	for i := range 7 {

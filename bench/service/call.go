@@ -193,6 +193,7 @@ func describe(s *Service, v Values, program, endpoint string, others bool) (*Des
 	d.Members = s.Servers.count(v)
 	d.Peers = s.Servers.linked(d.Members)
 	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.promotes(v)
+	d.Deletes, d.Queues, d.Expires = s.Delete != nil, s.Queues, s.Expire != nil
 	d.NoClock = s.Servers.noClock()
 	d.RecoversMS = float64(s.Servers.Recovers) / float64(time.Millisecond)
 	d.Server, err = s.Servers.versions(context.Background(), v, paths)

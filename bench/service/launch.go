@@ -33,6 +33,9 @@ type Description struct {
 	Library  string   `json:"library,omitempty"` // library of the service's own client, with its version
 	Leads    bool     `json:"leads,omitempty"`   // one of the servers leads
 	Promotes bool     `json:"promotes,omitempty"`
+	Deletes  bool     `json:"deletes,omitempty"`  // see Service.Delete
+	Queues   bool     `json:"queues,omitempty"`   // see Service.Queues
+	Expires  bool     `json:"expires,omitempty"`  // see Service.Expire
 	Peers    bool     `json:"peers,omitempty"`    // servers talk to each other over links that can be cut
 	NoClock  string   `json:"no_clock,omitempty"` // why the clocks of servers cannot be set; empty: they can
 
@@ -249,6 +252,13 @@ func (r *Running) Leader(ctx context.Context) (i int, err error) {
 // Again restarts all servers at their addresses, without their data.
 func (r *Running) Again(ctx context.Context) error {
 	return r.ask(ctx, order{Order: Order{Do: again}}, nil)
+}
+
+// Take has the servers carry out Delete or Expire. It returns false if the client has nothing that could be
+// taken.
+func (r *Running) Take(ctx context.Context, do string, from Client) (had bool, err error) {
+	err = r.ask(ctx, order{Order: Order{Do: do}, Client: &from}, &had)
+	return had, err
 }
 
 // Do has orders about servers carried out, one after the other, until one fails.

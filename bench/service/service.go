@@ -30,6 +30,11 @@ type Service struct {
 	Obeys func(Values) bool
 	// Client is the foreign program of one node of any other service. It returns when the input ends.
 	Client func(v Values, d Declaration, in io.Reader, out io.Writer) error
+	// Delete deletes the keys of a client's lock, and Expire ends the client's session, as an operator does by
+	// hand. They return false if the client has none now. nil: the service has no such keys or sessions.
+	Delete, Expire Taker
+	// Queues says that a client that waits has a key too, which Delete deletes.
+	Queues bool
 	// Library names the client library with its version, as in "go-redis v9.23.0".
 	Library func(Values) string
 	// Needs returns an error if clients need something that is missing, and says what to install; nil: they need
@@ -94,6 +99,15 @@ func Opens[L program.Lock](open Opener[L]) Opener[program.Lock] {
 	return func(ctx context.Context, s program.Init, v Values) (program.Lock, error) {
 		return open(ctx, s, v)
 	}
+}
+
+// A Taker takes away what a client has at servers.
+type Taker func(ctx context.Context, all []*Member, from Client) (had bool, err error)
+
+// A Client is a client of servers, as they know it.
+type Client struct {
+	Name   string `json:"name"`   // of its node, such as n2
+	Prefix string `json:"prefix"` // what all names that it uses begin with
 }
 
 // client is the foreign program of one node.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"turnstile/hosts/cluster"
@@ -39,6 +40,8 @@ const (
 	pids     = "pids"      // the answer is the process ID of each server; 0: it is down
 	again    = "again"     // restarts them with empty folders
 	end      = "end"       // ends them
+	Delete   = "delete"    // deletes the keys of a client's lock; the answer is whether there were any
+	Expire   = "expire"    // ends the session of a client; the answer is whether there was one
 )
 
 // An order is an Order, or one about all servers.
@@ -47,6 +50,7 @@ type order struct {
 	Program string     `json:"program,omitempty"` // for hold: its path; empty: look in PATH and packages
 	Dir     string     `json:"dir,omitempty"`     // for hold: the folder for all data, removed at the end
 	Links   []PeerLink `json:"links,omitempty"`   // for startAll: nil: servers reach each other directly
+	Client  *Client    `json:"client,omitempty"`  // for Delete and Expire
 	Clocks  bool       `json:"clocks,omitempty"`  // for startAll: the clocks of servers can be set
 }
 
@@ -119,6 +123,10 @@ func (u *controller) obey(o *order) (any, error) {
 		return nil, u.group.again(ctx)
 	case end:
 		return nil, u.end()
+	case Delete:
+		return u.take(ctx, u.service.Delete, o.Client)
+	case Expire:
+		return u.take(ctx, u.service.Expire, o.Client)
 	}
 	m, err := u.group.member(o.Server)
 	if err != nil {
@@ -191,6 +199,29 @@ func (u *controller) promote(ctx context.Context, m *Member) error {
 		return fmt.Errorf("%s has no standby", u.service.Name)
 	}
 	return u.service.Servers.Promote(ctx, m)
+}
+
+// takeLimit is how long Delete and Expire may look for what a client has: its request may still be on the
+// way.
+const takeLimit = 300 * time.Millisecond
+
+// take takes away what a client has. Servers that do not answer have nothing that could be taken.
+func (u *controller) take(ctx context.Context, from Taker, c *Client) (had bool, err error) {
+	if from == nil || c == nil {
+		return false, fmt.Errorf("clients of %s have nothing that could be taken away", u.service.Name)
+	}
+	for late := time.Now().Add(takeLimit); ; time.Sleep(5 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		had, err = from(ctx, u.group.members, *c)
+		cancel()
+		if had || time.Now().After(late) {
+			break
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "taking away what", c.Name, "has:", err)
+	}
+	return had, nil
 }
 
 // end ends the servers, if any, and removes their folder.

@@ -125,13 +125,16 @@ func serverConnection(id nodes.ID, server int) string {
 	return fmt.Sprintf("node %d%s%d", id, toServer, server)
 }
 
+// prefixOf returns what all names that clients use in a trial begin with.
+func prefixOf(trial string) string { return "turnstile/" + trial + "/" }
+
 // Of returns where a node reaches the service. All names that its clients use begin with the name of the
 // trial.
 func (s *Service) Of(id nodes.ID, trial string) foreign.Service {
 	if s.program.Name == "" {
 		return foreign.Service{}
 	}
-	at := foreign.Service{Prefix: "turnstile/" + trial + "/",
+	at := foreign.Service{Prefix: prefixOf(trial),
 		Secrets: cmp.Or(s.servers.Secrets, s.program.Secrets), TTL: s.granted,
 		With: foreign.OptionsIn(s.program.Words)}
 	if hold := s.site.job.Workload.Hold.Mean(); hold < chance.Longest {
@@ -162,14 +165,18 @@ func (s *Service) Watch(ctx context.Context) *Endpoint {
 	return watchEndpoint(ctx, s.addresses)
 }
 
-// Servers lets faults kill, start, stop and continue the servers of a service, until a context ends.
+// Servers lets faults kill, start, stop and continue the servers of a service, and take away what clients
+// have there, until a context ends.
 type Servers struct {
 	*Service
-	ctx context.Context
+	ctx   context.Context
+	trial string
 }
 
-// Servers returns the servers of the run's service.
-func (s *Site) Servers(ctx context.Context) Servers { return Servers{s.Service, ctx} }
+// Servers returns the servers of the run's service, in a trial.
+func (s *Site) Servers(ctx context.Context, trial string) Servers {
+	return Servers{s.Service, ctx, trial}
+}
 
 // lookLimit is how long servers may take to say which one leads.
 const lookLimit = time.Second
@@ -193,6 +200,22 @@ func (s Servers) Start(i int, forget bool) error {
 
 func (s Servers) SetClock(i int, by time.Duration, _ float64) error {
 	return s.do(service.Order{Do: service.SetClock, Server: i, By: by})
+}
+
+// Delete deletes the key of the lock of a client.
+func (s Servers) Delete(client nodes.ID) error { return s.take(service.Delete, client) }
+
+// Expire ends the session of a client.
+func (s Servers) Expire(client nodes.ID) error { return s.take(service.Expire, client) }
+
+// take takes away what a client has at the servers.
+func (s Servers) take(do string, client nodes.ID) error {
+	from := service.Client{Name: foreign.NameOf(client), Prefix: prefixOf(s.trial)}
+	had, err := s.servers.Take(s.ctx, do, from)
+	if err == nil && !had {
+		err = port.ErrNothing
+	}
+	return err
 }
 
 func (s Servers) do(o service.Order) error { return s.servers.Do(s.ctx, o) }

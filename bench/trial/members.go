@@ -72,6 +72,10 @@ func (c faultCluster) Promote(m port.Member) error {
 	return c.servers.Promote(m.I)
 }
 
+// Delete and Expire implement port.Cluster.
+func (c faultCluster) Delete(m port.Member) error { return c.servers.Delete(m.ID()) }
+func (c faultCluster) Expire(m port.Member) error { return c.servers.Expire(m.ID()) }
+
 // Find implements port.Cluster.
 func (c faultCluster) Find(r port.Relation, to port.Member) ([]port.Member, error) {
 	switch r {

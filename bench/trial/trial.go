@@ -63,6 +63,7 @@ type Trial struct {
 
 // wire makes the parts of a trial whose journal exists. The trial ends when ctx is done.
 func (t *Trial) wire(ctx context.Context) {
+	t.name = broker.NewToken()[:12]
 	t.pauses = newPauses(t.journal, t.LongestPause(), t.Site.Stops, t.Site.Processes())
 	t.watch = newWatch(t.Stack)
 	t.watch.refresh = t.Site.Refresh
@@ -72,7 +73,7 @@ func (t *Trial) wire(ctx context.Context) {
 		lives: make([]life, t.Total()), ended: make(chan cluster.Process, t.Total()+restarts)}
 	t.orders = &orders{nodes: t.nodes}
 	t.connections = &connections{journal: t.journal, site: t.Site, nodes: t.nodes, orders: t.orders,
-		reconnects: t.reconnects || t.Proxies, servers: t.Site.Servers(ctx), cutter: t.Site}
+		reconnects: t.reconnects || t.Proxies, servers: t.Site.Servers(ctx, t.name), cutter: t.Site}
 	t.faults = &faults{journal: t.journal, Job: t.Job, number: t.Number, seed: t.Seed,
 		requests: t.Requests, keep: t.KeepFaults, nodes: t.nodes, orders: t.orders, connections: t.connections,
 		counts: t.counts}
@@ -298,7 +299,6 @@ func (t *Trial) calming() string {
 // start starts the nodes and waits until all have subscribed to their subjects.
 func (t *Trial) start() error {
 	began := t.now()
-	t.name = broker.NewToken()[:12]
 	hosts, err := t.Site.Begin(t.nodes.ctx, t.Dir, t.Origin, t.zero)
 	if err == nil && hosts != nil {
 		err = t.KeepFleet(hosts)

@@ -84,7 +84,8 @@ const (
 // Kinds lists the kinds of faults. A new kind is added here.
 var Kinds = []*Kind{&cutNodes, &loss, &delay, &duplicate, &reorder, &bandwidth, &killNodes, &pauseNodes,
 	&slow, &clockOfNodes, &lag, &throttle, &stall, &reset, &killBrokers, &pauseBrokers, &cutBrokers, &cutHosts,
-	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer}
+	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer,
+	&deleteLocks, &expireSessions}
 
 // Name returns the key, and the role if several kinds share the key.
 func (k *Kind) Name() string {
@@ -208,6 +209,10 @@ func TargetOf(e Effect) *Target {
 		if of.Role == port.Node {
 			return of
 		}
+	case *lockOf:
+		return &of.Target
+	case *sessionOf:
+		return &of.Target
 	case *Cut:
 		if RoleOf(e) != port.Host && !of.Of.IsZero() { // the nodes to cut off, until the groups are resolved
 			return &of.Of

@@ -62,6 +62,10 @@ type Cluster interface {
 	SetClock(m Member, jump time.Duration, rate float64) error
 	// Promote makes a replica or standby the primary, for good. The old primary is not told.
 	Promote(m Member) error
+	// Delete deletes the key of the lock of a node, which is a client of a service, and Expire ends the session
+	// of the node there. The error is ErrNothing if the node has none.
+	Delete(m Member) error
+	Expire(m Member) error
 
 	// Strain puts a strain on connections, and Relieve ends it; number is the number of the fault. A connection
 	// may be under several strains. Lost returns which answers a strain has lost.
@@ -78,6 +82,9 @@ type Cluster interface {
 
 // ErrLater says that something cannot be done now, but may be later.
 var ErrLater = errors.New("it could not connect now")
+
+// ErrNothing says that there is nothing that a fault could hit.
+var ErrNothing = errors.New("there is nothing to hit")
 
 // A Relation is how members may relate to another member, or to the run.
 type Relation uint8

@@ -60,6 +60,7 @@ var Lock = service.Service{
 		Values: []string{"once", "retried"},
 		Usage:  "an unlock that fails gives the session up, or is made again in the background until it succeeds"}),
 	Servers: &Servers, Settings: settings,
+	Delete: Delete, Expire: Expire, Queues: true,
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
@@ -80,6 +81,7 @@ var Election = service.Service{
 	Link:    "https://pkg.go.dev/go.etcd.io/etcd/client/v3/concurrency#Election.Campaign",
 	Options: append(common[:len(common):len(common)], Resign),
 	Servers: &Servers, Settings: settings,
+	Delete: Delete, Expire: Expire, Queues: true,
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)

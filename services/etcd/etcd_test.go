@@ -37,6 +37,33 @@ func dial(servers ...string) (*clientv3.Client, error) {
 	return Dial(&s.Secret, servers...)
 }
 
+// TestTakenAway has an operator delete the key of a holder, which is not told; of a waiting client, which
+// queues again; and end the session of a holder, which is told.
+func TestTakenAway(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock)
+	const prefix = "test/"
+	a, b := lockOf(t, "n1", r.Addresses), lockOf(t, "n2", r.Addresses)
+	servicetest.TakeNothing(t, r, service.Delete, "n1", prefix)
+	g := servicetest.Acquire(t, a, 2*time.Second)
+	servicetest.TakeNothing(t, r, service.Delete, "n2", prefix)
+	servicetest.Take(t, r, service.Delete, "n1", prefix)
+	servicetest.Acquire(t, b, 2*time.Second)
+	servicetest.Kept(t, g, 50*time.Millisecond)
+	servicetest.Release(t, a)
+	entered := make(chan program.Grant)
+	go func() {
+		g, _ := a.Acquire(t.Context())
+		entered <- g
+	}()
+	servicetest.Take(t, r, service.Delete, "n1", prefix)
+	servicetest.Release(t, b)
+	g = <-entered
+	servicetest.Take(t, r, service.Expire, "n1", prefix)
+	servicetest.Lost(t, g, 2*time.Second)
+	servicetest.Acquire(t, b, 2*time.Second)
+}
+
 // TestLock has two clients take turns, and one lose its lease.
 func TestLock(t *testing.T) {
 	t.Parallel()

@@ -17,17 +17,23 @@ type sessions struct {
 	client *clientv3.Client
 	ttl    int    // time to live of leases, in seconds
 	shared string // the key that holds the lease shared by all nodes; empty: each node has its own lease
+	owner  string // the key that says which lease this node has
 	latest *concurrency.Session
 }
+
+// sharedKey is the end of the key with the lease that all nodes share, and the beginning of other keys about
+// sessions.
+const sharedKey = "session"
 
 func openSessions(ctx context.Context, s program.Init, v service.Values) (*sessions, error) {
 	c, err := Open(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	all := &sessions{life: ctx, client: c, ttl: seconds(v)}
+	all := &sessions{life: ctx, client: c, ttl: seconds(v),
+		owner: ownersOf(s.Options.Prefix) + s.Name}
 	if v[sessionOption] == "shared" {
-		all.shared = s.Options.Prefix + "session"
+		all.shared = s.Options.Prefix + sharedKey
 	}
 	return all, nil
 }
@@ -50,7 +56,16 @@ func (s *sessions) get() (*concurrency.Session, error) {
 		err = errNoSession
 	}
 	s.latest = made
+	if err == nil {
+		err = s.show(made.Lease())
+	}
 	return made, err
+}
+
+// show writes down which lease this node has, for [Delete] and [Expire].
+func (s *sessions) show(lease clientv3.LeaseID) error {
+	_, err := s.client.Put(s.life, s.owner, strconv.FormatInt(int64(lease), 10), clientv3.WithLease(lease))
+	return err
 }
 
 // join returns the lease that all nodes share. The first node obtains the lease, and stores its ID under a

@@ -81,6 +81,7 @@ func configOf(s program.Init, v service.Values) (*pgx.ConnConfig, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.RuntimeParams["application_name"] = s.Name // for expire
 	config.ConnectTimeout = v.Duration("timeout")
 	if v["pooler"] != off {
 		config.DefaultQueryExecMode = pgx.QueryExecModeExec

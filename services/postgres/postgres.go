@@ -43,6 +43,7 @@ var Service = service.Service{
 		service.Switch("durable", "off", "fsync: the server writes to disk before it answers").InCommon(),
 	},
 	Servers: &servers,
+	Expire:  expire,
 	Granted: idleLimit,
 	Check: func(v service.Values) error {
 		if limit := idleLimit(v); limit > 0 && v["watch"] == "ping" && limit <= v.Duration("every") {

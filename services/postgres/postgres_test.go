@@ -41,9 +41,20 @@ func TestLock(t *testing.T) {
 		name string
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"waits", waits}, {"learns", learns}, {"stands still", standsStill},
-		{"comes back", comesBack}} {
+		{"comes back", comesBack}, {"terminated", terminated}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
+}
+
+// terminated shows that an operator can end the session of a holder, which is told with watch=read.
+func terminated(t *testing.T, r *service.Running) {
+	a, b := client(t, r, "terminated", "watch=read"), client(t, r, "terminated too")
+	b.key = a.key
+	servicetest.TakeNothing(t, r, service.Expire, "n1", "terminated")
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	servicetest.Take(t, r, service.Expire, "terminated", "terminated")
+	servicetest.Lost(t, g, time.Second)
+	servicetest.Acquire(t, b, time.Second)
 }
 
 // excludes shows that one client at a time holds the lock, and that fences rise.

@@ -4,7 +4,6 @@ package redis
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -53,6 +52,7 @@ var Service = service.Service{
 		}
 		return nil
 	},
+	Delete:  redisd.Delete,
 	Declare: declare,
 	Library: func(service.Values) string { return service.Module("github.com/redis/go-redis/v9") },
 	Open: func(ctx context.Context, s program.Init, v service.Values) (program.Lock, error) {
@@ -121,13 +121,14 @@ type lock struct {
 	redisd.Clients
 	uses   int // index of the client in use
 	values service.Values
+	name   string // of the node
 	key    string
 	holds  string // the value that this client sets the key to
 	watch  redisd.Watch
 }
 
 func open(s program.Init, v service.Values) *lock {
-	l := &lock{values: v, key: s.Options.Prefix + "lock"}
+	l := &lock{values: v, name: s.Name, key: s.Options.Prefix + "lock"}
 	for _, address := range s.Options.Servers {
 		l.Clients = append(l.Clients, redisd.Dial(address, s.Secret.Password))
 	}
@@ -149,7 +150,7 @@ func (l *lock) reach(ctx context.Context, s program.Init) error {
 
 // Acquire implements program.Lock. It polls, since the server does not queue clients.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
-	l.holds = rand.Text()
+	l.holds = redisd.Label(l.name)
 	for {
 		sent := time.Now()
 		fence, err := l.try(ctx)

@@ -28,7 +28,8 @@ func TestLock(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, r *service.Running)
-	}{{"excludes", excludes}, {"expires", expires}, {"renews", renews}, {"deletes", deletes}} {
+	}{{"excludes", excludes}, {"expires", expires}, {"renews", renews}, {"deletes", deletes},
+		{"deleted", deleted}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 	if i, err := r.Leader(t.Context()); i != 0 || err != nil {
@@ -111,6 +112,29 @@ func deletes(t *testing.T, r *service.Running) {
 	servicetest.Acquire(t, b, time.Second) // after px
 	servicetest.Release(t, a)
 	servicetest.Acquire(t, c, time.Second)
+}
+
+// deleted shows that only the key of the holder can be deleted by hand, and no counter. Then another client
+// enters.
+func deleted(t *testing.T, r *service.Running) {
+	const prefix = "deleted"
+	named := func(name string) *lock {
+		l := client(t, r, prefix, "px=1m", "fence=on")
+		l.name = name
+		return l
+	}
+	a, b := named("n1"), named("n2")
+	servicetest.TakeNothing(t, r, service.Delete, "n1", prefix)
+	first := servicetest.Acquire(t, a, time.Second)
+	servicetest.TakeNothing(t, r, service.Delete, "n2", prefix)
+	servicetest.Refused(t, b, 20*time.Millisecond)
+	servicetest.Take(t, r, service.Delete, "n1", prefix)
+	if second := servicetest.Acquire(t, b, time.Second); second.Fence <= first.Fence {
+		t.Errorf("the fence %d comes after %d", second.Fence, first.Fence)
+	}
+	if _, err := r.Take(t.Context(), service.Expire, service.Client{Name: "n1", Prefix: prefix}); err == nil {
+		t.Error("a session of Redis was ended")
+	}
 }
 
 // A replica that lags behind knows nothing of the lock: two clients hold it, with one fence.

@@ -43,6 +43,7 @@ var Service = service.Service{
 	Settings: []service.Setting{
 		{Name: "px 2s", Default: "8s", Why: "faults of some seconds outlast it"}, redisd.Client},
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
+	Delete:  redisd.Delete,
 	Declare: declare,
 	Library: func(service.Values) string { return service.Module("github.com/go-redsync/redsync/v4") },
 	Open: func(_ context.Context, s program.Init, v service.Values) (program.Lock, error) {
@@ -111,7 +112,8 @@ func open(s program.Init, v service.Values) *lock {
 	}
 	part, _ := strconv.ParseFloat(v["drift"], 64)
 	options := []redsync.Option{redsync.WithExpiry(v.Duration("px")), redsync.WithTries(v.Int("tries")),
-		redsync.WithDriftFactor(part), redsync.WithFailFast(v.On("fail-fast"))}
+		redsync.WithDriftFactor(part), redsync.WithFailFast(v.On("fail-fast")),
+		redsync.WithGenValueFunc(func() (string, error) { return redisd.Label(s.Name), nil })}
 	if v["delay"] != library {
 		options = append(options, redsync.WithRetryDelay(v.Duration("delay")))
 	}

@@ -23,7 +23,7 @@ func TestLock(t *testing.T) {
 		name string
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"expires", expires}, {"renews", renews}, {"late", late},
-		{"amnesia", amnesia}, {"silence", silence}} {
+		{"deleted", deleted}, {"amnesia", amnesia}, {"silence", silence}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -91,6 +91,15 @@ func late(t *testing.T, r *service.Running) {
 	second.Cut()
 	servicetest.Kept(t, g, 300*time.Millisecond)
 	servicetest.Lost(t, g, 600*time.Millisecond)
+}
+
+// deleted shows that the keys of the holder can be deleted by hand.
+func deleted(t *testing.T, r *service.Running) {
+	const prefix = "deleted"
+	a, b := client(t, r.Addresses, prefix, "px=1m"), client(t, r.Addresses, prefix, "px=1m")
+	servicetest.Acquire(t, a, 5*time.Second)
+	servicetest.Take(t, r, service.Delete, prefix, prefix)
+	servicetest.Acquire(t, b, 5*time.Second)
 }
 
 // amnesia shows that two clients hold the lock if a server forgets it: a client locks on the first and second

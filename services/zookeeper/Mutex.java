@@ -15,10 +15,18 @@ import org.apache.zookeeper.data.Stat;
  * says that the connection is.
  */
 public class Mutex {
-    /** Knows its node, which InterProcessMutex tells its heirs alone. */
+    /** Knows its node, which InterProcessMutex tells its heirs alone, and writes a name into it. */
     static final class Lock extends InterProcessMutex {
-        Lock(CuratorFramework client, String path) {
+        private final String name;
+
+        Lock(CuratorFramework client, String path, String name) {
             super(client, path);
+            this.name = name;
+        }
+
+        @Override
+        protected byte[] getLockNodeBytes() {
+            return name.getBytes();
         }
 
         String node() {
@@ -43,7 +51,7 @@ public class Mutex {
         });
         client.start();
 
-        Lock lock = new Lock(client, args[3]);
+        Lock lock = new Lock(client, args[3], args[4]);
         worker = new Thread(() -> work(client, lock));
         worker.setDaemon(true);
         worker.start();

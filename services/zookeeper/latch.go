@@ -33,6 +33,7 @@ var Latch = service.Service{
 		durable,
 	},
 	Servers: &servers, Settings: settings,
+	Delete: deleteNodes, Expire: expireSessions, Queues: true,
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)

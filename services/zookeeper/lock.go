@@ -25,6 +25,7 @@ type lock struct {
 	secret  secret.Secret
 	acl     []zk.ACL // access list of the ZooKeeper nodes that it makes
 	values  service.Values
+	name    []byte       // name of the node, which is the data of its ZooKeeper nodes
 	root    string       // the parent of the ZooKeeper nodes of the holder and the waiting clients
 	mine    string       // the ZooKeeper node of this client, which may still exist; empty: it has none
 	used    *zk.Lock     // the latest lock by the library's recipe
@@ -38,7 +39,8 @@ const openLimit = 8 * time.Second
 // open creates the client of a node. It waits for a session, unless the node is restarted: then the servers
 // may be out of reach for a while.
 func open(ctx context.Context, s program.Init, v service.Values) (l *lock, err error) {
-	l = &lock{values: v, servers: s.Options.Servers, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock",
+	l = &lock{values: v, name: []byte(s.Name), servers: s.Options.Servers,
+		root:   "/" + strings.Trim(s.Options.Prefix, "/") + "/lock",
 		secret: s.Secret, acl: zk.WorldACL(zk.PermAll)}
 	if s.Secret.Dir != "" {
 		l.acl = zk.AuthACL(zk.PermAll)
@@ -170,10 +172,10 @@ func (l *lock) create(ctx context.Context) error {
 			}
 		}
 		sent = true
-		l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, l.acl)
+		l.mine, err = l.conn.Create(l.root+"/"+name, l.name, zk.FlagEphemeral|zk.FlagSequence, l.acl)
 		if errors.Is(err, zk.ErrNoNode) {
 			if err = l.makeRoot(); err == nil {
-				l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, l.acl)
+				l.mine, err = l.conn.Create(l.root+"/"+name, l.name, zk.FlagEphemeral|zk.FlagSequence, l.acl)
 			}
 		}
 		return err
@@ -325,7 +327,7 @@ func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 	l.used = zk.NewLock(l.conn, l.root, l.acl)
 	since := l.fallen()
 	done := make(chan error, 1)
-	go func(used *zk.Lock) { done <- used.Lock() }(l.used)
+	go func(used *zk.Lock) { done <- used.LockWithData(l.name) }(l.used)
 	select {
 	case <-ctx.Done():
 		return program.Grant{}, ctx.Err()

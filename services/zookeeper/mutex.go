@@ -35,7 +35,7 @@ func openCurator(ctx context.Context, s program.Init, v service.Values) (program
 	}
 	path := "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"
 	var err error
-	l.process, err = startCurator(ctx, s, "Mutex", mutex, v.Duration("session"), []string{path}, l.hear,
+	l.process, err = startCurator(ctx, s, "Mutex", mutex, v.Duration("session"), []string{path, s.Name}, l.hear,
 		func() { close(l.answers) })
 	if err != nil {
 		return nil, err

@@ -61,6 +61,7 @@ var Service = service.Service{
 		durable,
 	},
 	Servers: &servers, Settings: settings,
+	Delete: deleteNodes, Expire: expireSessions, Queues: true,
 	Granted: granted,
 	Declare: declare,
 	Library: func(v service.Values) string {

@@ -45,7 +45,7 @@ func TestLock(t *testing.T) {
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"library", ofLibrary}, {"herd", crowd}, {"told in time", toldInTime},
 		{"told late", toldLate}, {"session over", sessionOver},
-		{"unlock failed", unlockFailed}, {"answer lost", answerLost}} {
+		{"taken away", takenAway}, {"unlock failed", unlockFailed}, {"answer lost", answerLost}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -69,6 +69,30 @@ func excludes(t *testing.T, r *service.Running) {
 			}
 		}
 	}
+}
+
+// takenAway shows that an operator can delete the node of a client and end its session. A holder is told of
+// the end of its session alone.
+func takenAway(t *testing.T, r *service.Running) {
+	const prefix = "test/taken/"
+	named := func(name string) *lock {
+		l := client(t, r.Addresses, "taken", "session=1m")
+		l.name = []byte(name)
+		return l
+	}
+	a, b := named("n1"), named("n2")
+	servicetest.TakeNothing(t, r, service.Delete, "n1", prefix)
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	servicetest.TakeNothing(t, r, service.Expire, "n2", prefix)
+	servicetest.Take(t, r, service.Delete, "n1", prefix)
+	g2 := servicetest.Acquire(t, b, 5*time.Second)
+	servicetest.Kept(t, g, 50*time.Millisecond)
+	servicetest.Take(t, r, service.Expire, "n2", prefix)
+	servicetest.Lost(t, g2, 5*time.Second)
+	if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+		t.Errorf("the release of a lock that was deleted returns %v", err)
+	}
+	servicetest.Acquire(t, a, 5*time.Second)
 }
 
 // ofLibrary shows that one client at a time holds the library's lock, which has no fence.

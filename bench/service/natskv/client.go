@@ -54,7 +54,7 @@ func open(ctx context.Context, s program.Init, v service.Values) (program.Lock, 
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", strings.Join(s.Options.Servers, ", "), err)
 	}
 	l := &lock{conn: conn, js: js, ttl: v.Duration("ttl"), name: s.Name,
-		key: strings.ReplaceAll(s.Options.Prefix, "/", ".") + "lock"}
+		key: keyOf(s.Options.Prefix)}
 	l.bucket = jetstream.KeyValueConfig{Bucket: bucket, TTL: v.Duration("ttl"),
 		LimitMarkerTTL: v.Duration("ttl"),
 		Replicas:       v.Int(service.Members), History: 1}

@@ -32,7 +32,7 @@ var Service = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		// If a holder is suspended or its messages are late for more than ttl, it may be inside together with the
 		// next holder.
-		safe := []string{"no-pause", "timing", "no-loss"}
+		safe := []string{"no-pause", "timing", "no-loss", "no-amnesia"}
 		if !v.On("durable") { // a killed server may have answered before it wrote to disk
 			safe = append(safe, "servers-up")
 		}
@@ -45,8 +45,9 @@ var Service = service.Service{
 			Why: "clients are back soon after a fault is over"},
 		{Name: "Timeout 1s", Default: "2s", Why: "the same"},
 		{Name: "servers in an order of the client's own", Default: "drawn at random", Why: "runs are alike"}},
-	Open:  open,
-	Obeys: func(v service.Values) bool { return v.On("obey") },
+	Open:   open,
+	Delete: deleteKey,
+	Obeys:  func(v service.Values) bool { return v.On("obey") },
 }
 
 // recovers is how long servers may take to elect a leader of the stream; measured: 4 to 9 s.

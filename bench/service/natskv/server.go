@@ -155,3 +155,32 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 	}
 	return -1, errors.Join(errs...)
 }
+
+// deleteKey deletes the key of the lock, if the client holds it.
+func deleteKey(ctx context.Context, all []*service.Member, from service.Client) (bool, error) {
+	var addresses []string
+	for _, m := range all {
+		addresses = append(addresses, m.Address(0))
+	}
+	conn, js, err := dial(addresses, all[0].Secret.Password)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	kv, err := js.KeyValue(ctx, bucket)
+	if err != nil {
+		return false, err
+	}
+	key := keyOf(from.Prefix)
+	e, err := kv.Get(ctx, key)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return false, nil
+	case err != nil || string(e.Value()) != from.Name:
+		return false, err
+	}
+	return true, kv.Delete(ctx, key)
+}
+
+// keyOf returns the key of the lock of clients whose names begin with a prefix.
+func keyOf(prefix string) string { return strings.ReplaceAll(prefix, "/", ".") + "lock" }

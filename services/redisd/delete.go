@@ -1,0 +1,53 @@
+package redisd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"regexp"
+	"strings"
+
+	"turnstile/bench/service"
+)
+
+// Label returns a random value for the key of a lock, which begins with the name of its holder.
+func Label(name string) string { return name + " " + rand.Text() }
+
+// Delete deletes the keys of a lock on all servers, if the client holds it.
+func Delete(ctx context.Context, all []*service.Member, from service.Client) (had bool, err error) {
+	for _, m := range all {
+		one, failed := deleteAt(ctx, m, from)
+		had, err = had || one, errors.Join(err, failed)
+	}
+	return had, err
+}
+
+func deleteAt(ctx context.Context, m *service.Member, from service.Client) (had bool, err error) {
+	c := dial(m)
+	defer c.Close()
+	keys := c.Scan(ctx, 0, from.Prefix+"*", 0).Iterator()
+	for keys.Next(ctx) {
+		key := keys.Val()
+		if left := c.PTTL(ctx, key).Val(); left <= 0 { // a counter, and no lock
+			continue
+		}
+		value, err := c.Get(ctx, key).Result()
+		if err != nil || !mayBe(value, from.Name) {
+			continue
+		}
+		if err := c.Del(ctx, key).Err(); err != nil {
+			return had, err
+		}
+		had = true
+	}
+	return had, keys.Err()
+}
+
+var aName = regexp.MustCompile(`^n\d+$`)
+
+// mayBe reports whether a client may have set a key to the value. Clients of the user's own may set values
+// that name nobody.
+func mayBe(value, name string) bool {
+	by, _, _ := strings.Cut(value, " ")
+	return by == name || !aName.MatchString(by)
+}
