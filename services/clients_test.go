@@ -30,10 +30,11 @@ var programs = sync.OnceValues(func() (string, error) {
 type twin struct{ was, is string }
 
 var (
-	late   = &twin{"left.wait(self.ttl / 3000)", "left.wait(self.ttl / 700)"}  // it renews too late
-	silent = &twin{"return testbed.lost()", "return"}                          // it does not say that it lost the lock
-	deaf   = &twin{"state != kazoo.KazooState.CONNECTED", "False"}             // the same
-	thief  = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"} // it releases nothing
+	late   = &twin{"left.wait(self.ttl / 3000)", "left.wait(self.ttl / 700)"} // it renews too late
+	silent = &twin{"return testbed.lost()",
+		"return"} // it does not say that it lost the lock
+	deaf  = &twin{"state != kazoo.KazooState.CONNECTED", "False"}             // the same
+	thief = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"} // it releases nothing
 )
 
 // Each client of examples/clients is valid in a calm run, and in another run it shows what is known of its
@@ -53,26 +54,34 @@ var clientRuns = []struct {
 		"no client was told that it had lost the lock"},
 	{"bench", "redis", "mylock.py", nil, "--hold 700ms --duration 1s --with px=600ms", 0, "no two were inside"},
 	{"bench", "redis", "mylock.py", late, "--hold 2s --duration 2s --with px=600ms", 1, "were inside together"},
-	{"bench", "redis", "mylock.py", nil, "--hold 2s --duration 4s --with px=900ms --cut holder/servers --at 500ms " +
-		"--for 2s", 0, "the client left as soon as it was told"},
-	{"bench", "redis", "mylock.py", silent, "--hold 2s --duration 4s --with px=900ms --cut holder/servers --at 500ms " +
-		"--for 2s", 1, "no client was told that it had lost the lock"},
+	{"bench", "redis", "mylock.py", nil,
+		"--hold 2s --duration 4s --with px=900ms --cut holder/servers --at 500ms " +
+			"--for 2s", 0, "the client left as soon as it was told"},
+	{"bench", "redis", "mylock.py", silent,
+		"--hold 2s --duration 4s --with px=900ms --cut holder/servers --at 500ms " +
+			"--for 2s", 1, "no client was told that it had lost the lock"},
 	{"bench", "redis", "mylock.py", thief, "--hold 1ms --duration 1s --with px=1m", 2, "nothing moves"},
-	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 1ms --duration 500ms", 0, "no two were inside together"},
+	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 1ms --duration 500ms", 0,
+		"no two were inside together"},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 5ms --duration 5s --with session=1s --pause holder " +
 		"--at 500ms --for 3s", 1, "outside its model: the algorithm assumes that no node pauses for long"},
-	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 3s --duration 4s --cut holder/servers --at 300ms --for 2s",
+	{"bench", "zookeeper", "kazoo_lock.py", nil,
+		"--hold 3s --duration 4s --cut holder/servers --at 300ms --for 2s",
 		0, "the client left as soon as it was told"},
-	{"bench", "zookeeper", "kazoo_lock.py", deaf, "--hold 6s --duration 7s --cut holder/servers --at 300ms --for 5s",
+	{"bench", "zookeeper", "kazoo_lock.py", deaf,
+		"--hold 6s --duration 7s --cut holder/servers --at 300ms --for 5s",
 		1, "no client was told that it had lost the lock"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
-	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader --at 500ms " +
-		"--for 2s", 0, "more while one of the two was paused"},
+	{"elect", "zookeeper", "kazoo_election.py", nil,
+		"--duration 6s --with session=1s --pause leader --at 500ms " +
+			"--for 2s", 0, "more while one of the two was paused"},
 	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 1ms --duration 500ms", 0, "no two were inside together"},
 	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 4s --duration 5s --with ttl=2s", 1,
 		"no client was told that it had lost the lock"},
-	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 1ms --duration 500ms", 0, "no two were inside together"},
-	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 3s --duration 4s --kill 'server 0' --at 500ms --for 100ms",
+	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 1ms --duration 500ms", 0,
+		"no two were inside together"},
+	{"bench", "postgres", "psycopg_lock.py", nil,
+		"--hold 3s --duration 4s --kill 'server 0' --at 500ms --for 100ms",
 		1, "outside its model: the algorithm assumes that all servers are up"},
 }
 
@@ -89,7 +98,8 @@ func TestClients(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			command := clientOf(t, x.file, x.of)
-			words := fmt.Sprintf("%s %s --service %s --client \"$CLIENT\" --pass NODE_PATH -n 3 --warmup 0s --no-progress %s",
+			words := fmt.Sprintf("%s %s --service %s --client \"$CLIENT\" --pass NODE_PATH -n 3 "+
+				"--warmup 0s --no-progress %s",
 				filepath.Join(dir, "orchestrator"), x.command, x.service, x.args)
 			run := exec.Command("sh", "-c", words)
 			run.Dir, run.Env = t.TempDir(), append(os.Environ(), "CLIENT="+command, "NODE_PATH=/usr/share/nodejs")
