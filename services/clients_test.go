@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -16,11 +17,11 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for name, of := range map[string]string{"orchestrator": "../cmd/orchestrator", "node": "../cmd/node",
-		"services": "."} {
-		build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, name), of)
+	for folder, what := range map[string][]string{"..": {"./cmd/orchestrator", "./cmd/node"}, ".": {"."}} {
+		build := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", dir + "/"}, what...)...)
+		build.Dir = folder
 		if says, err := build.CombinedOutput(); err != nil {
-			return dir, fmt.Errorf("building %s: %w: %s", name, err, says)
+			return dir, fmt.Errorf("building %q: %w: %s", what, err, says)
 		}
 	}
 	return dir, os.Chmod(dir, 0o711) // servers start from it, as another user
@@ -30,11 +31,20 @@ var programs = sync.OnceValues(func() (string, error) {
 type twin struct{ was, is string }
 
 var (
-	late   = &twin{"left.wait(self.ttl / 3000)", "left.wait(self.ttl / 700)"} // it renews too late
-	silent = &twin{"return testbed.lost()",
-		"return"} // it does not say that it lost the lock
-	deaf  = &twin{"state != kazoo.KazooState.CONNECTED", "False"}             // the same
-	thief = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"} // it releases nothing
+	// late renews too late.
+	late = &twin{"left.wait(self.ttl / 3000)", "left.wait(self.ttl / 700)"}
+	// silent and deaf do not say that they lost the lock.
+	silent = &twin{"return testbed.lost()", "return"}
+	deaf   = &twin{"state != kazoo.KazooState.CONNECTED", "False"}
+	// hoards releases nothing.
+	hoards = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"}
+)
+
+// What runs say.
+const (
+	calm   = "no two were inside together"
+	left   = "the client left as soon as it was told"
+	untold = "no client was told that it had lost the lock"
 )
 
 // Each client of examples/clients is valid in a calm run, and in another run it shows what is known of its
@@ -46,44 +56,36 @@ var clientRuns = []struct {
 	status                 int
 	says                   string
 }{
-	{"bench", "redis", "redis_lock.py", nil, "--hold 1ms --duration 500ms", 0, "no two were inside together"},
-	{"bench", "redis", "redis_lock.py", nil, "--hold 500ms --duration 1s --with px=200ms", 1,
-		"no client was told that it had lost the lock"},
-	{"bench", "redis", "redis_lock.js", nil, "--hold 1ms --duration 500ms", 0, "no two were inside together"},
-	{"bench", "redis", "redis_lock.js", nil, "--hold 500ms --duration 1s --with px=200ms", 1,
-		"no client was told that it had lost the lock"},
-	{"bench", "redis", "mylock.py", nil, "--hold 700ms --duration 1s --with px=600ms", 0, "no two were inside"},
+	{"bench", "redis", "redis_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
+	{"bench", "redis", "redis_lock.py", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
+	{"bench", "redis", "redis_lock.js", nil, "--hold 1ms --duration 500ms", 0, calm},
+	{"bench", "redis", "redis_lock.js", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
+	{"bench", "redis", "mylock.py", nil, "--hold 700ms --duration 1s --with px=600ms", 0, calm},
 	{"bench", "redis", "mylock.py", late, "--hold 2s --duration 2s --with px=600ms", 1, "were inside together"},
-	{"bench", "redis", "mylock.py", nil,
-		"--hold 2s --duration 4s --with px=900ms --cut holder/servers --at 500ms " +
-			"--for 2s", 0, "the client left as soon as it was told"},
-	{"bench", "redis", "mylock.py", silent,
-		"--hold 2s --duration 4s --with px=900ms --cut holder/servers --at 500ms " +
-			"--for 2s", 1, "no client was told that it had lost the lock"},
-	{"bench", "redis", "mylock.py", thief, "--hold 1ms --duration 1s --with px=1m", 2, "nothing moves"},
-	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 1ms --duration 500ms", 0,
-		"no two were inside together"},
+	{"bench", "redis", "mylock.py", nil, "--hold 2s --duration 2s --with px=600ms --cut holder/servers " +
+		"--at 0s --for 2s", 0, left},
+	{"bench", "redis", "mylock.py", silent, "--hold 2s --duration 2s --with px=600ms --cut holder/servers " +
+		"--at 0s --for 2s", 1, untold},
+	{"bench", "redis", "mylock.py", hoards, "--hold 1ms --duration 1s --with px=1m", 1, "nothing moves"},
+	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 5ms --duration 5s --with session=1s --pause holder " +
 		"--at 500ms --for 3s", 1, "outside its model: the algorithm assumes that no node pauses for long"},
-	{"bench", "zookeeper", "kazoo_lock.py", nil,
-		"--hold 3s --duration 4s --cut holder/servers --at 300ms --for 2s",
-		0, "the client left as soon as it was told"},
-	{"bench", "zookeeper", "kazoo_lock.py", deaf,
-		"--hold 6s --duration 7s --cut holder/servers --at 300ms --for 5s",
-		1, "no client was told that it had lost the lock"},
+	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 3s --duration 3s --cut holder/servers --at 0s --for 2s",
+		0, left},
+	{"bench", "zookeeper", "kazoo_lock.py", deaf, "--hold 5s --duration 5s --cut holder/servers --at 0s --for 5s",
+		1, untold},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
-	{"elect", "zookeeper", "kazoo_election.py", nil,
-		"--duration 6s --with session=1s --pause leader --at 500ms " +
-			"--for 2s", 0, "more while one of the two was paused"},
-	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 1ms --duration 500ms", 0, "no two were inside together"},
-	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 4s --duration 5s --with ttl=2s", 1,
-		"no client was told that it had lost the lock"},
-	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 1ms --duration 500ms", 0,
-		"no two were inside together"},
-	{"bench", "postgres", "psycopg_lock.py", nil,
-		"--hold 3s --duration 4s --kill 'server 0' --at 500ms --for 100ms",
-		1, "outside its model: the algorithm assumes that all servers are up"},
+	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader " +
+		"--at 500ms --for 2s", 0, "more while one of the two was paused"},
+	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
+	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 4s --duration 4s --with ttl=2s", 1, untold},
+	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
+	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 2s --duration 2s --kill 'server 0' --at 500ms " +
+		"--for 100ms", 1, "outside its model: the algorithm assumes that all servers are up"},
 }
+
+// missing matches what a run says if a package is missing: of a client, or of the servers.
+var missing = regexp.MustCompile("apt-get install|Debian package")
 
 func TestClients(t *testing.T) {
 	dir, err := programs()
@@ -98,14 +100,21 @@ func TestClients(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			command := clientOf(t, x.file, x.of)
-			words := fmt.Sprintf("%s %s --service %s --client \"$CLIENT\" --pass NODE_PATH -n 3 "+
-				"--warmup 0s --no-progress %s",
+			words := fmt.Sprintf("%s %s --service %s --client \"$CLIENT\" --pass NODE_PATH -n 3 --no-progress %s",
 				filepath.Join(dir, "orchestrator"), x.command, x.service, x.args)
-			run := exec.Command("sh", "-c", words)
-			run.Dir, run.Env = t.TempDir(), append(os.Environ(), "CLIENT="+command, "NODE_PATH=/usr/share/nodejs")
-			says, _ := run.CombinedOutput()
-			switch status := run.ProcessState.ExitCode(); {
-			case strings.Contains(string(says), "apt-get install") || strings.Contains(string(says), "Debian package"):
+			if x.command == "bench" {
+				words += " --warmup 0s"
+			}
+			status, says := 2, []byte(nil)
+			for tries := 3; status == 2 && tries > 0; tries-- { // a busy machine makes runs inconclusive
+				run := exec.Command("sh", "-c", words)
+				run.Dir = t.TempDir()
+				run.Env = append(os.Environ(), "CLIENT="+command, "NODE_PATH=/usr/share/nodejs")
+				says, _ = run.CombinedOutput()
+				status = run.ProcessState.ExitCode()
+			}
+			switch {
+			case missing.Match(says):
 				t.Skipf("%s IS NOT TESTED: %s", x.file, says)
 			case status != x.status || !strings.Contains(string(says), x.says):
 				t.Errorf("the status is %d, and should be %d with %q:\n%s", status, x.status, x.says, says)
