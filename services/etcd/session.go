@@ -56,7 +56,7 @@ func (s *sessions) get() (*concurrency.Session, error) {
 		err = errNoSession
 	}
 	s.latest = made
-	if err == nil {
+	if err == nil && s.shared == "" {
 		err = s.show(made.Lease())
 	}
 	return made, err

@@ -10,7 +10,8 @@ import (
 	"turnstile/bench/service"
 )
 
-// ownersOf returns the prefix of keys that say which lease the session of each node has. They expire with it.
+// ownersOf returns the prefix of keys that say which lease the session of each node has, unless all share
+// one. They expire with it.
 func ownersOf(prefix string) string { return prefix + "sessions/" }
 
 // Delete deletes the keys of a client's lock or candidacy.
@@ -53,7 +54,8 @@ func take(ctx context.Context, all []*service.Member, from service.Client,
 	}
 	var session int64
 	for _, kv := range found.Kvs {
-		if string(kv.Key) == ownersOf(from.Prefix)+from.Name {
+		switch string(kv.Key) {
+		case ownersOf(from.Prefix) + from.Name, from.Prefix + sharedKey:
 			session, _ = strconv.ParseInt(string(kv.Value), 10, 64)
 		}
 	}
