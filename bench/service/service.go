@@ -334,6 +334,18 @@ func (o Option) InCommon() Option {
 	return o
 }
 
+// FailedName is the name of the option of [Failed].
+const FailedName = "failed"
+
+// Failed returns the option that says what becomes of a session after a call of the library that failed. The
+// usage says what each value does.
+func Failed(usage string) Option {
+	return Option{Name: FailedName, Default: "ends", Usage: usage, Values: []string{"ends", "kept"}}
+}
+
+// Keeps reports whether the session goes on after a call that failed, by the option of [Failed].
+func (v Values) Keeps() bool { return v[FailedName] == "kept" }
+
 // Length returns a check that a duration is between least and most.
 func Length(least, most time.Duration) func(string) error {
 	return func(value string) error {

@@ -49,7 +49,7 @@ func (e *elector) Run(ctx context.Context, follow func(leader string, term uint6
 		if err := e.stand(ctx, say); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "election:", err)
 			say("", 0)
-			e.drop()
+			e.fail()
 			select {
 			case <-ctx.Done():
 			case <-time.After(retryAfter):

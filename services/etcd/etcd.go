@@ -38,6 +38,8 @@ var common = []service.Option{
 	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},
 		Usage: "own: each node has a session; shared: all nodes share one lease, as the goroutines of a " +
 			"process do"},
+	service.Failed("ends: after a call of the library that failed, the client ends its session, and with it " +
+		"the key that the library may have left; kept: it keeps both"),
 	Durable,
 }
 
@@ -58,7 +60,7 @@ var Lock = service.Service{
 	Link: "https://etcd.io/docs/v3.5/learning/why/#notes-on-the-usage-of-lock-and-lease",
 	Options: append(common[:len(common):len(common)], service.Option{Name: unlockOption, Default: "once",
 		Values: []string{"once", "retried"},
-		Usage:  "an unlock that fails gives the session up, or is made again in the background until it succeeds"}),
+		Usage:  "an unlock that fails is over (see failed), or is made again in the background until it succeeds"}),
 	Servers: &Servers, Settings: settings,
 	Delete: Delete, Expire: Expire, Queues: true,
 	Granted: granted,

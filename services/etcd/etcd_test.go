@@ -199,6 +199,30 @@ func TestRetriedUnlock(t *testing.T) {
 	servicetest.Acquire(t, lockOf(t, "n1", r.Addresses), 2*time.Second)
 }
 
+// TestFailedUnlock has an unlock fail: the key stays for as long as the session, which the client ends unless
+// failed=kept.
+func TestFailedUnlock(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock)
+	for how, enters := range map[string]bool{"ends": true, "kept": false} {
+		prefix := "failed" + how
+		a, b := lockOf(t, "n0", r.Addresses, "failed="+how), lockOf(t, "n1", r.Addresses)
+		a.name, b.name = prefix, prefix
+		servicetest.Acquire(t, a, 2*time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a.Release(ctx)
+		if enters {
+			servicetest.Acquire(t, b, 2*time.Second)
+			continue
+		}
+		servicetest.Refused(t, b, 3*time.Second)
+		servicetest.Acquire(t, a, 2*time.Second)
+		servicetest.Release(t, a)
+		servicetest.Acquire(t, b, 2*time.Second)
+	}
+}
+
 // TestFailover kills the leader of three servers, and restarts it.
 func TestFailover(t *testing.T) {
 	t.Parallel()

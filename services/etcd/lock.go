@@ -72,9 +72,9 @@ func (l *lock) Release(ctx context.Context) error {
 				err = unlock(l.life, m)
 			}
 		}()
-	default: // the key may still exist, but is deleted together with the session
+	default: // the key may still exist; it is deleted together with the session
 		fmt.Fprintln(os.Stderr, "unlock:", err)
-		l.drop()
+		l.fail()
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type sessions struct {
 	life   context.Context // sessions end when this context does
 	client *clientv3.Client
 	ttl    int    // time to live of leases, in seconds
+	keeps  bool   // a session goes on after a call that failed
 	shared string // the key that holds the lease shared by all nodes; empty: each node has its own lease
 	owner  string // the key that says which lease this node has
 	latest *concurrency.Session
@@ -30,7 +31,7 @@ func openSessions(ctx context.Context, s program.Init, v service.Values) (*sessi
 	if err != nil {
 		return nil, err
 	}
-	all := &sessions{life: ctx, client: c, ttl: seconds(v),
+	all := &sessions{life: ctx, client: c, ttl: seconds(v), keeps: v.Keeps(),
 		owner: ownersOf(s.Options.Prefix) + s.Name}
 	if v[sessionOption] == "shared" {
 		all.shared = s.Options.Prefix + sharedKey
@@ -99,6 +100,14 @@ func (s *sessions) drop() {
 		s.latest.Close()
 	}
 	s.latest = nil
+}
+
+// fail gives up the latest session after a call that failed, unless the option failed is kept and the session
+// is not over.
+func (s *sessions) fail() {
+	if s.latest != nil && (!s.keeps || over(s.latest)) {
+		s.drop()
+	}
 }
 
 // over reports whether the library has reported the end of a session.

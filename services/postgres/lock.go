@@ -106,7 +106,7 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	}
 	if l.values.On("fence") {
 		if g.Fence, err = l.fence(ctx); err != nil {
-			l.drop(ctx) // closing the connection releases the lock too
+			l.fail(ctx)
 			return g, err
 		}
 	}
@@ -120,15 +120,20 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 // connect connects, unless the connection is open.
 func (l *lock) connect(ctx context.Context) (err error) {
 	if l.conn != nil && !l.conn.IsClosed() {
-		return nil
+		return l.ready(ctx)
 	}
 	if l.conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
 		return err
 	}
+	return l.ready(ctx)
+}
+
+// ready makes the sequence of fence numbers if it is needed.
+func (l *lock) ready(ctx context.Context) error {
 	if l.values.On("fence") && !l.made {
-		err = l.make(ctx)
+		return l.make(ctx)
 	}
-	return err
+	return nil
 }
 
 // serious makes an error end the program if the error would occur again. Codes that begin with 28 are for
@@ -186,6 +191,14 @@ func (l *lock) drop(ctx context.Context) {
 	l.conn.Close(ctx)
 }
 
+// fail closes the connection after a query that failed, unless the option failed is kept. That releases the
+// lock.
+func (l *lock) fail(ctx context.Context) {
+	if !l.values.Keeps() {
+		l.drop(ctx)
+	}
+}
+
 // Release implements program.Lock.
 func (l *lock) Release(ctx context.Context) error {
 	if l.watch != nil {
@@ -198,7 +211,7 @@ func (l *lock) Release(ctx context.Context) error {
 	err := l.conn.QueryRow(ctx, "select pg_advisory_unlock($1)", l.key).Scan(&freed)
 	switch {
 	case err != nil:
-		l.drop(ctx)
+		l.fail(ctx)
 		return errors.Join(program.ErrLost, err)
 	case !freed:
 		return program.ErrLost

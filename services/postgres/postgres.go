@@ -23,6 +23,8 @@ var Service = service.Service{
 			Values: []string{"off", "read", "ping"}},
 		{Name: "every", Default: "500ms", Usage: "how often watch=ping asks, and how long it waits for the answer",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
+		service.Failed("ends: after a query that failed while it held the lock, the client ends its session; " +
+			"kept: it goes on with the session, which may still hold the lock"),
 		service.Switch("keepalives", "off", "the server ends a connection whose other end is silent for "+
 			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them").
 			InCommon(),

@@ -41,8 +41,31 @@ func TestLock(t *testing.T) {
 		name string
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"waits", waits}, {"learns", learns}, {"stands still", standsStill},
-		{"comes back", comesBack}, {"terminated", terminated}} {
+		{"comes back", comesBack}, {"terminated", terminated},
+		{"failed", failed}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
+	}
+}
+
+// failed shows that a session keeps the lock after a query that failed, and that the lock stays taken though
+// the client releases it later, unless the client ends the session.
+func failed(t *testing.T, r *service.Running) {
+	for how, enters := range map[string]bool{"ends": true, "kept": false} {
+		a := client(t, r, "failed"+how, "fence=on", "failed="+how)
+		b := client(t, r, "failed"+how)
+		if _, err := a.conn.Exec(t.Context(), "drop sequence "+a.fences); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Acquire(t.Context()); err == nil {
+			t.Fatal("a lock without its sequence was granted")
+		}
+		servicetest.Retry(t, a, 5*time.Second)
+		servicetest.Release(t, a)
+		if enters {
+			servicetest.Acquire(t, b, time.Second)
+		} else {
+			servicetest.Refused(t, b, 200*time.Millisecond)
+		}
 	}
 }
 

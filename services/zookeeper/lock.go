@@ -88,9 +88,9 @@ func (l *lock) show(ctx context.Context) error {
 }
 
 // renew replaces the session. This deletes the ZooKeeper nodes that the library has left behind. renew does
-// nothing if the option failed is kept.
+// nothing if the option failed says so.
 func (l *lock) renew(ctx context.Context) error {
-	if l.values["failed"] == kept || ctx.Err() != nil {
+	if l.values.Keeps() || ctx.Err() != nil {
 		return nil
 	}
 	old := l.conn

@@ -18,12 +18,6 @@ const (
 	curator = "curator"
 )
 
-// Values of the option failed.
-const (
-	ends = "ends"
-	kept = "kept"
-)
-
 // Values of the option lost.
 const (
 	expired      = "expired"
@@ -55,9 +49,9 @@ var Service = service.Service{
 			"(noticed after 2/3 of the session timeout), or expired (noticed on reconnection)",
 			Values: []string{expired, disconnected}},
 		service.Switch("obey", "on", "a holder that is told so leaves at once"),
-		{Name: "failed", Default: ends, Usage: "ends: after a Lock or Unlock of the library that failed, the " +
-			"client ends its session, and with it the node that the library may have left; kept: it keeps " +
-			"both, and all may wait for that node for ever", Values: []string{ends, kept}},
+		service.Failed("ends: after a Lock or Unlock of the library that failed, the client ends its session, " +
+			"and with it the node that the library may have left; kept: it keeps both, and all may wait for " +
+			"that node for ever"),
 		durable,
 	},
 	Servers: &servers, Settings: settings,

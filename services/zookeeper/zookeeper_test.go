@@ -188,7 +188,7 @@ func toldInTime(t *testing.T, r *service.Running) {
 // unlockFailed shows that others wait for a node that the library's Unlock has left behind, unless the client
 // ends its session.
 func unlockFailed(t *testing.T, r *service.Running) {
-	for failed, enters := range map[string]bool{ends: true, kept: false} {
+	for failed, enters := range map[string]bool{"ends": true, "kept": false} {
 		p := servicetest.NewProxy(t, r.Addresses[0])
 		a := client(t, []string{p.Address}, "failed"+failed, "recipe=library", "session=3s", "failed="+failed)
 		b := client(t, r.Addresses, "failed"+failed, "recipe=library")
