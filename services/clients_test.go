@@ -72,7 +72,8 @@ var clientRuns = []struct {
 		"--at 500ms --for 3s", 1, "outside its model: the algorithm assumes that no node pauses for long"},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 3s --duration 3s --cut holder/servers --at 0s --for 2s",
 		0, left},
-	{"bench", "zookeeper", "kazoo_lock.py", deaf, "--hold 5s --duration 5s --cut holder/servers --at 0s --for 5s",
+	{"bench", "zookeeper", "kazoo_lock.py", deaf,
+		"--hold 5s --duration 5s --cut holder/servers --at 0s --for 5s",
 		1, untold},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader " +
