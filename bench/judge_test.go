@@ -670,6 +670,7 @@ func TestWhatFaultsOfServicesDo(t *testing.T) {
 		"cut: 1/server 0-1, for: 1s":          {spares: true, cuts: true},
 		"cut: 1/server 2, for: 1s":            {spares: true},
 		"drop-answer: 1, nth: 1":              {spares: true},
+		"hold-request: 1, nth: 1, by: 1s":     {spares: true},
 	} {
 		f, err := chaos.ParseFault(text)
 		if err != nil {

@@ -50,7 +50,7 @@ func (f *Fault) checkServers(s *Scene) error {
 	case of.Count == 0:
 		return no(k.Key, "this run has no servers: choose a service with --service")
 	case slices.Contains(k.Filters, "nth") && f.Nth == 0:
-		return no("nth", "say which answer is lost, counted from the beginning of the fault, as in nth: 1")
+		return no("nth", "say which one, counted from the beginning of the fault, as in nth: 1")
 	case hasEffect[*effect.Promote](f) && !of.Promotes:
 		return no(k.Key, "no server of %s can be promoted: take a service with a replica or a standby", of.Service)
 	case k.Sets && of.NoClock != "":

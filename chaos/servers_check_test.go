@@ -47,8 +47,12 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 		"promote: 1\nfor: 1s":          {nil, "line 4: a promotion is permanent: leave out `for`"},
 		"kill: server 0\nforget: true": {nil, "line 4: forget takes a restart: say after how long"},
 		"drop-answer: 1": {
-			nil, "say which answer is lost, counted from the beginning of the fault, as in nth: 1"},
-		"drop-answer: 1\nnth: 1":      {nil, ""},
+			nil, "say which one, counted from the beginning of the fault, as in nth: 1"},
+		"drop-answer: 1\nnth: 1":  {nil, ""},
+		"hold-request: 1\nnth: 1": {nil, "hold-request takes how long the request is held, as in by: 1s"},
+		"hold-request: 1\nby: 1s": {nil, "say which one, counted from the beginning of the fault"},
+		"hold-request: 1\nby: 1s\nnth: 1\nfor: 1s": {
+			nil, "hits one message, which has no duration"},
 		"kill: server 0\nclose: true": {nil, "kill of servers takes no close"},
 		"cut: 0/servers\nclose: true": {nil, ""},
 		"pause: server 0": {

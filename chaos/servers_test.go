@@ -46,9 +46,12 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 		"drop-answer: 1, nth: 3, close: true": {
 			"strain 1 on 1-server 0, 1-server 1, 1-server 2: close: answer 3", "began 1 at 1 nodes",
 			"healed 1 with 2, the first at 1.01s", "relieve 1"},
+		"hold-request: 1, nth: 3, by: 2s": {
+			"strain 1 on 1-server 0, 1-server 1, 1-server 2: answer 3: held 2s", "began 1 at 1 nodes",
+			"healed 1 with 2, the first at 1.01s", "relieve 1"},
 	} {
 		d, c := staged(t, text+", at: 1s")
-		if c.leader = 2; strings.HasPrefix(text, "drop-answer") {
+		if c.leader = 2; strings.Contains(text, "nth") {
 			c.lost = port.Lost{Answers: 2, First: 1010 * time.Millisecond, Last: 1020 * time.Millisecond}
 		}
 		if got := c.until(t, d, 999*time.Millisecond); len(got) > 0 {
@@ -303,11 +306,12 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		"kill: server leader, for: 1s": {"kill server leader", servers},
 		"kill: server 0, for: 1s, forget: true": {
 			"kill server 0 with amnesia", servers | nodes.NoAmnesia},
-		"promote: 1":                    {"promote server 1", nodes.NoAmnesia},
-		"delete: lock of waiter":        {"delete lock of waiter", nodes.NoAmnesia},
-		"expire: session of 0-1":        {"expire session of 0-1", nodes.NoAmnesia},
-		"drop-answer: holder, nth: 2":   {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
-		"pause: server leader, for: 1s": {"pause server leader", servers},
+		"promote: 1":                      {"promote server 1", nodes.NoAmnesia},
+		"delete: lock of waiter":          {"delete lock of waiter", nodes.NoAmnesia},
+		"expire: session of 0-1":          {"expire session of 0-1", nodes.NoAmnesia},
+		"drop-answer: holder, nth: 2":     {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
+		"pause: server leader, for: 1s":   {"pause server leader", servers},
+		"hold-request: 0, nth: 2, by: 1s": {"hold-request 0 #2 by 1s", nodes.Timing},
 		"drop-answer: 0, nth: 2, close: true": {
 			"drop-answer 0 #2 with the connection closed", nodes.NoLoss | nodes.Timing},
 		"cut: server leader/servers, at: 1s": {"cut server leader/servers", servers},
@@ -327,7 +331,7 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		if through := strings.Contains(text, "/") || f.OfMessages(); NeedsProxies([]Fault{f}) != through {
 			t.Errorf("%s needs proxies: %v", text, !through)
 		}
-		if f.OfMessages() != strings.HasPrefix(text, "drop-answer") {
+		if f.OfMessages() != strings.Contains(text, "nth") {
 			t.Errorf("%s hits messages: %v", text, f.OfMessages())
 		}
 		if f.OfLinks() || Disconnects([]Fault{f}) || !OfServers([]Fault{f}) ||

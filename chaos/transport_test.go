@@ -231,7 +231,8 @@ func (s *stageOf) Strain(number int, x port.Strain) error {
 		is   bool
 		says string
 	}{{x.Latency > 0, fmt.Sprint(": ", x.Latency)}, {x.Bandwidth > 0, fmt.Sprint(": ", x.Bandwidth)},
-		{x.Stall, ": stall"}, {x.Close, ": close"}, {x.Answer > 0, fmt.Sprint(": answer ", x.Answer)}} {
+		{x.Stall, ": stall"}, {x.Close, ": close"}, {x.Answer > 0, fmt.Sprint(": answer ", x.Answer)},
+		{x.Hold > 0, fmt.Sprint(": held ", x.Hold)}} {
 		if also.is {
 			text += also.says
 		}

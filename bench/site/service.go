@@ -252,7 +252,7 @@ func (s Servers) Answered(client nodes.ID) ([]port.Member, error) {
 func (s Servers) Strain(number int, of port.Strain) (func() error, error) {
 	f := cluster.ConnectionFault{Number: number}
 	if of.Answer > 0 {
-		f.Answer = &cluster.AnswerFault{Nth: of.Answer, Close: of.Close, Of: map[string]string{}}
+		f.Answer = &cluster.AnswerFault{Nth: of.Answer, Close: of.Close, Hold: of.Hold, Of: map[string]string{}}
 	} else {
 		f.Drop, f.Reset = !of.Close, of.Close
 	}

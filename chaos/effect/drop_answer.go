@@ -31,12 +31,17 @@ func (d *DropAnswer) more() (more []string) {
 }
 
 func (d *DropAnswer) Strain(w *Wires) (port.Strain, error) {
+	links, err := w.toServers()
+	return port.Strain{Links: links, Close: d.Close, Answer: w.Nth}, err
+}
+
+// toServers returns the connections of nodes to all servers of the service.
+func (w *Wires) toServers() (links []port.Link, err error) {
 	all, err := w.Members(&Target{Role: port.Server, Word: AllServers})
-	s := port.Strain{Close: d.Close, Answer: w.Nth}
 	for _, id := range w.Nodes {
 		for _, server := range all {
-			s.Links = append(s.Links, port.Link{A: port.NodeOf(id), B: server})
+			links = append(links, port.Link{A: port.NodeOf(id), B: server})
 		}
 	}
-	return s, err
+	return links, err
 }

@@ -84,7 +84,7 @@ const (
 // Kinds lists the kinds of faults. A new kind is added here.
 var Kinds = []*Kind{&cutNodes, &loss, &delay, &duplicate, &reorder, &bandwidth, &killNodes, &pauseNodes,
 	&slow, &clockOfNodes, &lag, &throttle, &stall, &reset, &killBrokers, &pauseBrokers, &cutBrokers, &cutHosts,
-	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer,
+	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer, &holdRequest,
 	&deleteLocks, &expireSessions}
 
 // Name returns the key, and the role if several kinds share the key.
@@ -246,7 +246,7 @@ func OfClients(e Effect) bool {
 	switch e := e.(type) {
 	case *Partition:
 		return e.ofClients()
-	case *DropAnswer:
+	case *DropAnswer, *HoldRequest:
 		return true
 	}
 	return false

@@ -246,6 +246,10 @@ type AnswerFault struct {
 	// connection, and the proxy closes the connection once the fault is healed.
 	Close bool `json:"close,omitempty"`
 
+	// Hold: the nth request is held for so long, and no answer is lost; 0: no request is held. A request is what
+	// the client sends first, or after the server's last answer.
+	Hold time.Duration `json:"hold,omitempty"`
+
 	losses map[string]*answerLoss // by client: how the fault affects the client
 }
 
@@ -253,8 +257,9 @@ type AnswerFault struct {
 type answerLoss struct {
 	nth   uint64
 	close bool
+	hold  time.Duration
 	seen  atomic.Uint64
-	at    atomic.Int64 // when it was lost, in nanoseconds since the process began; 0: not yet
+	at    atomic.Int64 // when it was lost or held, in nanoseconds since the process began; 0: not yet
 }
 
 // begin starts counting the answers to each client.
@@ -264,7 +269,7 @@ func (f *AnswerFault) begin() {
 	}
 	f.losses = map[string]*answerLoss{}
 	for _, client := range f.Of {
-		f.losses[client] = &answerLoss{nth: f.Nth, close: f.Close}
+		f.losses[client] = &answerLoss{nth: f.Nth, close: f.Close, hold: f.Hold}
 	}
 }
 
@@ -276,7 +281,7 @@ func (f *AnswerFault) of(proxy string) []*answerLoss {
 	return []*answerLoss{f.losses[f.Of[proxy]]}
 }
 
-// lost returns which answers were lost.
+// lost returns which answers were lost, or which requests were held.
 func (f *AnswerFault) lost() (all port.Lost) {
 	if f == nil {
 		return all
@@ -481,7 +486,8 @@ type line struct {
 type chunk struct {
 	data []byte
 	came time.Time
-	err  error // why no more data comes; io.EOF: the sender has closed its side
+	held time.Time // until when it is held; zero: it is not
+	err  error     // why no more data comes; io.EOF: the sender has closed its side
 }
 
 // read sends the data of a connection to chunks, until the connection ends.
@@ -489,7 +495,7 @@ func read(ctx context.Context, from net.Conn, chunks chan<- chunk) {
 	for b := make([]byte, 32<<10); ; {
 		n, err := from.Read(b)
 		select {
-		case chunks <- chunk{slices.Clone(b[:n]), time.Now(), err}:
+		case chunks <- chunk{data: slices.Clone(b[:n]), came: time.Now(), err: err}:
 		case <-ctx.Done():
 			return
 		}
@@ -624,10 +630,14 @@ func (f *flow) take(c chunk) {
 
 // wait returns how long the first chunk must still wait.
 func (f *flow) wait(r *rule) time.Duration {
-	if r.latency == 0 && r.bandwidth == 0 {
+	held := f.waiting[0].held
+	if r.latency == 0 && r.bandwidth == 0 && held.IsZero() {
 		return 0
 	}
 	due := f.waiting[0].came.Add(r.latency)
+	if held.After(due) {
+		due = held
+	}
 	if r.bandwidth > 0 && f.free.After(due) {
 		due = f.free
 	}
@@ -663,15 +673,27 @@ func (f *flow) passed(n int, r *rule) {
 // begun is when this process began.
 var begun = time.Now()
 
-// note counts data that has come and, in data from the server, answers. It marks the flow if a fault loses an
-// answer.
+// hold has the latest chunk, which begins a request, held if a fault says so.
+func (l *line) hold(r *rule, f *flow) {
+	for _, loss := range r.answers {
+		if loss.hold > 0 && loss.seen.Add(1) == loss.nth {
+			loss.at.Store(int64(time.Since(begun)))
+			f.waiting[len(f.waiting)-1].held = time.Now().Add(loss.hold)
+		}
+	}
+}
+
+// note counts data that has come, and in it requests and answers. It marks the flow if a fault loses the
+// answer, and its latest chunk if a fault holds the request.
 func (l *line) note(c chunk, r *rule, f *flow) {
 	if len(c.data) == 0 {
 		return
 	}
 	l.bytes.Add(uint64(len(c.data)))
 	if !l.answers {
-		l.asked.Store(true)
+		if !l.asked.Swap(true) {
+			l.hold(r, f)
+		}
 		return
 	}
 	l.answered.Store(int64(time.Since(begun)))
@@ -679,7 +701,7 @@ func (l *line) note(c chunk, r *rule, f *flow) {
 		return
 	}
 	for _, loss := range r.answers {
-		if loss.seen.Add(1) == loss.nth {
+		if loss.hold == 0 && loss.seen.Add(1) == loss.nth {
 			loss.at.Store(int64(time.Since(begun)))
 			f.closed, f.silencedBy = loss.close, loss
 		}

@@ -360,6 +360,26 @@ func TestAPushIsNoAnswer(t *testing.T) {
 	}
 }
 
+// A proxy holds the nth request of a client alone, with what follows it, and loses nothing.
+func TestARequestIsHeld(t *testing.T) {
+	p := launchProxies(t)
+	c := call(t, p.must(t).add("a", echo(t)))
+	c.exchange("before")
+	const hold = 300 * time.Millisecond
+	p.must(t).begin(ConnectionFault{Number: 1, Names: []string{"a"},
+		Answer: &AnswerFault{Nth: 2, Hold: hold, Of: map[string]string{"a": "0"}}})
+	for i, want := range []bool{false, true, false} {
+		asked := time.Now()
+		c.exchange("what")
+		if took := time.Since(asked); (took >= hold) != want {
+			t.Errorf("request %d took %v", i+1, took)
+		}
+	}
+	if held, err := p.Lost(t.Context(), 1); held.Answers != 1 || err != nil {
+		t.Errorf("%d requests were held, %v", held.Answers, err)
+	}
+}
+
 // Proxies know which of several servers a client heard from last.
 func TestProxiesKnowWhoAnsweredLast(t *testing.T) {
 	p := launchProxies(t)

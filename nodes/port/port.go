@@ -115,16 +115,20 @@ type Strain struct {
 	// ends.
 	Close  bool
 	Answer uint64 // each node loses the answer with this number only (see Link); 0: no answer is lost
+	// Hold has the request with the number Answer held for so long, and no answer lost; 0: no request is held.
+	Hold time.Duration
 }
 
 // A Link is all connections between two members, in either direction: a node and a broker, two brokers, a
 // node and a server, two servers, or two hosts. An answer is what a server sends after it got something on
 // the same connection. Answers are numbered from 1 for each node, over all of its links, since the strain
 // began. When an answer is lost, Close resets the connection; without Close the connection carries nothing
-// more to the node, until the node closes it or the strain ends.
+// more to the node, until the node closes it or the strain ends. A request is what a node sends first, or
+// after it got something on the same connection. Requests are numbered in the same way.
 type Link struct{ A, B Member }
 
-// Lost says how many answers a strain has lost, and how long ago the first and the last.
+// Lost says how many answers a strain has lost or requests it has held, and how long ago the first and the
+// last.
 type Lost struct {
 	Answers uint64        `json:"answers"`
 	First   time.Duration `json:"first"`
