@@ -271,8 +271,12 @@ func (x *foreignFlags) promised(c *benchCall, command string, service foreign.Se
 	elects := !slices.Contains(c.problems, check.Exclusion)
 	excludes := func(k nodes.MessageKind) bool { return k.Token || k.Permit }
 	if elects && !d.Elects && slices.ContainsFunc(d.Kinds, excludes) {
-		return nil, errors.New("the program grants locks, since it declares messages that carry a token or a " +
-			"permit: orchestrator bench runs it")
+		flag := foreign.CommandOption
+		if service.Prefix != "" {
+			flag = foreign.ClientOption
+		}
+		return nil, fmt.Errorf("the program grants locks, since it declares messages that carry a token or a "+
+			"permit: orchestrator bench --%s runs it", flag)
 	}
 	d.Elects = d.Elects || elects
 	return d, nil

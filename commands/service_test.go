@@ -456,7 +456,7 @@ func TestForeignProgramsAreRefused(t *testing.T) {
 		{[]string{"--foreign", sound, "--fenced"}, "hands out no fence numbers"},
 		{[]string{"--foreign", sound, "--kinds", "x:tokn"}, "there are token, permit and heartbeat"},
 		{[]string{"--foreign", sound, "--promises", "safe=no-los"}, "did you mean no-loss?"},
-		{[]string{"--kinds", "x"}, "are for a foreign program: add --foreign"},
+		{[]string{"--kinds", "x"}, "are for a program of your own: add --foreign"},
 		{[]string{"--foreign", "/no/such/program"}, "/no/such/program"},
 		{[]string{"--foreign", declares("no init_ok")}, "it has to be init_ok"},
 		{[]string{"--foreign", declares("bad declaration")}, `"luck", which is not one of nothing, no-loss`},

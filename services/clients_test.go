@@ -47,8 +47,7 @@ const (
 	untold = "no client was told that it had lost the lock"
 )
 
-// Each client of examples/clients is valid in a calm run, and in another run it shows what is known of its
-// library. Broken twins of the clients are found.
+// clientRuns are runs of the clients of examples/clients and of broken twins.
 var clientRuns = []struct {
 	command, service, file string
 	of                     *twin
@@ -72,9 +71,8 @@ var clientRuns = []struct {
 		"--at 500ms --for 3s", 1, "outside its model: the algorithm assumes that no node pauses for long"},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, "--hold 3s --duration 3s --cut holder/servers --at 0s --for 2s",
 		0, left},
-	{"bench", "zookeeper", "kazoo_lock.py", deaf,
-		"--hold 5s --duration 5s --cut holder/servers --at 0s --for 5s",
-		1, untold},
+	{"bench", "zookeeper", "kazoo_lock.py", deaf, "--hold 5s --duration 5s --cut holder/servers --at 0s " +
+		"--for 5s", 1, untold},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader " +
 		"--at 500ms --for 2s", 0, "more while one of the two was paused"},
@@ -88,6 +86,8 @@ var clientRuns = []struct {
 // missing matches what a run says if a package is missing: of a client, or of the servers.
 var missing = regexp.MustCompile("apt-get install|Debian package")
 
+// Each client of examples/clients is valid in a calm run, and in another run it shows what is known of its
+// library. Broken twins of the clients are found.
 func TestClients(t *testing.T) {
 	dir, err := programs()
 	t.Cleanup(func() { os.RemoveAll(dir) })

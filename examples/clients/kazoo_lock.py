@@ -18,7 +18,7 @@ class Lock:
             testbed.lost()
 
     def acquire(self):
-        self.lock = self.client.Lock(self.path)
+        self.lock = self.client.Lock(self.path, testbed.me)
         return self.lock.acquire() and int(self.lock.node[-10:]) + 1  # the fence: the number of its node
 
     def release(self):

@@ -7,7 +7,7 @@ class Lock:
     def __init__(self, options):
         host, port = options["servers"][0].split(":")
         self.at = dict(host=host, port=port, user="turnstile", password=testbed.secret(options), dbname="postgres",
-                       autocommit=True, connect_timeout=2)
+                       autocommit=True, connect_timeout=2, application_name=testbed.me)
         self.server = None
 
     def acquire(self):
