@@ -33,6 +33,8 @@ func (s *stage) Start(port.Member, bool) error                      { return nil
 func (s *stage) Stop(port.Member) error                             { return nil }
 func (s *stage) Continue(port.Member) error                         { return nil }
 func (s *stage) Promote(port.Member) error                          { return nil }
+func (s *stage) Delete(port.Member) error                           { return nil }
+func (s *stage) Expire(port.Member) error                           { return nil }
 func (s *stage) Relieve(int) error                                  { return nil }
 func (s *stage) SetClock(port.Member, time.Duration, float64) error { return nil }
 func (s *stage) Lost(int) (port.Lost, error) {
@@ -121,7 +123,7 @@ func agreement(t *testing.T, faults []chaos.Fault, events []history.Event) check
 // everyFault returns faults of a kind that begin after a second, and whether they end before the run.
 func everyFault(k *effect.Kind) map[*chaos.Fault]bool {
 	all := map[*chaos.Fault]bool{}
-	text := strings.NewReplacer("holder", "1", "leader", "1", ", nth: 1", "").Replace(k.Example)
+	text := strings.NewReplacer("holder", "1", "leader", "1", "waiter", "1", ", nth: 1", "").Replace(k.Example)
 	text, _, _ = strings.Cut(text, ", for:")
 	for _, form := range []string{"", ", for: 1s", ", nth: 1"} {
 		if f, err := chaos.ParseFault(text + ", at: 1s" + form); err == nil { // some kinds do not take these keys
@@ -153,7 +155,8 @@ func TestEveryEffectHasAnEnd(t *testing.T) {
 		o.Config.N, o.Duration, o.Hosts, o.Faults = 5, time.Minute, 3, []chaos.Fault{*f}
 		for _, simulated := range []bool{true, false} {
 			s, kind := drafted(t, spec, o, simulated).Scene(), effect.KindOf(f.Effect)
-			s.Servers = chaos.Servers{Service: "redis", Count: 3, Leads: true, Promotes: true, Peers: true}
+			s.Servers = chaos.Servers{Service: "redis", Count: 3, Leads: true, Promotes: true, Peers: true,
+				Deletes: true, Queues: true, Expires: true}
 			faults, err := chaos.Resolve(o.Faults, s, 1)
 			if err != nil || !simulated && !kind.Carried() { // not a fault of such a run
 				continue

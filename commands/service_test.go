@@ -198,7 +198,7 @@ func TestServiceIsNoAlgorithm(t *testing.T) {
 	dir := t.TempDir()
 	description := `#!/bin/sh
 test "$1" = tell && echo '{"name":"elsewhere","promise":"One holds it.","options":["ttl=2s: of a lock"]}' ||
-	echo '{"protocol":4,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
+	echo '{"protocol":5,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
 `
 	if err := os.WriteFile(filepath.Join(dir, "services"), []byte(description), 0o755); err != nil {
 		t.Fatal(err)
