@@ -24,7 +24,7 @@ func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a := &g.Nodes[id]
 	g.sent, g.stopped, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
 	if panics := panicOf(func() { do(&a.Process) }); panics != "" {
-		g.found = &Violation{Check: CheckPanic, Says: panics}
+		g.found = &Violation{Check: CheckPanic, Says: g.name(id) + " panics: " + panics}
 		g.Lab.Observe(id, history.Panicked)
 		g.tell("%s: PANIC: %s", g.name(id), panics)
 		return
@@ -91,8 +91,12 @@ func (g *Stage) Save(*nodes.Process, *nodes.Effect) {}
 // Enter implements nodes.Host. In the story, entries come after messages.
 func (g *Stage) Enter(_ *nodes.Process, e *nodes.Effect) { g.entered = append(g.entered, *e) }
 
-// Elect implements nodes.Host. In the story, declared leaders come after messages.
-func (g *Stage) Elect(_ *nodes.Process, e *nodes.Effect) { g.elected = append(g.elected, *e) }
+// Elect implements nodes.Host. The history has it at once: a node that gives up its leader may send in the
+// same step, which only a leader may do. In the story, declared leaders come after messages.
+func (g *Stage) Elect(p *nodes.Process, e *nodes.Effect) {
+	g.Lab.Elect(p.ID(), e)
+	g.elected = append(g.elected, *e)
+}
 
 // Revoke implements nodes.Host.
 func (g *Stage) Revoke(p *nodes.Process, e *nodes.Effect) {
@@ -169,9 +173,8 @@ func (g *Stage) enter(p *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// elect records the leader that a node has declared, and checks terms.
+// elect tells which leader a node has declared, and checks terms.
 func (g *Stage) elect(id nodes.ID, e *nodes.Effect) {
-	g.Lab.Elect(id, e)
 	inTerm := ""
 	promised := g.stack.Instances()[e.Instance].Elector
 	if e.Number > 0 || promised != nil && promised.Terms {

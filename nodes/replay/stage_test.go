@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"turnstile/algorithms/catalog"
+	"turnstile/judge/check"
 )
 
 // If an assertion about leaders does not hold, the error says what holds instead.
@@ -72,5 +73,21 @@ func TestTimersGoByTheirNames(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// A node that gives up its leader and sends in the same step has not sent as a follower.
+func TestStageKeepsTheOrderOfEffects(t *testing.T) {
+	s, err := Parse(strings.NewReader("turnstile schedule 1\nalgorithm omega-efficient\nn 3\n"+
+		"0>1 heartbeat; 0>2 heartbeat; timeout 1 silence"), catalog.Table{}.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Play(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outcome, says := check.JudgeReplay(r.History, r.Stack); outcome == check.Violated {
+		t.Errorf("it is judged %v: %s", outcome, says)
 	}
 }
