@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // A Field is a field of a machine or a message, for people.
@@ -91,6 +92,10 @@ func describe(b *strings.Builder, v reflect.Value) {
 		}
 		b.WriteByte(']')
 	default:
+		if v.Type() == reflect.TypeFor[time.Duration]() {
+			fmt.Fprint(b, time.Duration(v.Int())) // that of an unexported field would be printed as a number
+			return
+		}
 		fmt.Fprint(b, v)
 	}
 }

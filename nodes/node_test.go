@@ -293,10 +293,12 @@ func TestDescribe(t *testing.T) {
 			asked  Set
 		}
 		name string
-	}{clock: 3, peers: SetOf(1, 70), list: []inner{{1, true}, {2, false}}, name: "x"}
+		wait time.Duration
+	}{clock: 3, peers: SetOf(1, 70), list: []inner{{1, true}, {2, false}}, name: "x",
+		wait: 1500 * time.Microsecond}
 	state.voter.locked.A = 5
 	const want = "clock=3 peers={1 70} list=[{A: 1 b: true} {A: 2 b: false}] " +
-		"voter{locked{A: 5 b: false} asked: {}} name=x"
+		"voter{locked{A: 5 b: false} asked: {}} name=x wait=1.5ms"
 	if got := stateOf(&state); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
