@@ -22,7 +22,9 @@ import (
 	"turnstile/internal/input"
 	"turnstile/judge/check"
 	"turnstile/judge/section"
+	"turnstile/nodes"
 	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
 	"turnstile/play"
 	"turnstile/results"
 )
@@ -31,15 +33,16 @@ const playHelp = `Open a page in the browser, in which one plays every algorithm
 it arrives, click a node and it asks. The page is one file, play.html, beside this program. It fetches
 nothing.
 
-With an argument, the page opens with a scene for a lecture (deadlock; docs/teaching.md has all), with a story
-that the program contains (maekawa-textbook/displaced), with a schedule, as explore --save writes it, or with
-a stored run. RUN is the path of a run's folder, set/run, the name of the run alone, or latest. A simulated
-run is made again, with the states of all nodes. A real run is shown as it was recorded, without states: make
-it with bench --trace.
+With an argument, the page opens with three nodes of an algorithm, with a scene for a lecture (deadlock;
+docs/teaching.md has all), with a story that the program contains (maekawa-textbook/displaced), with a
+schedule, as explore --save writes it, or with a stored run. RUN is the path of a run's folder, set/run, the
+name of the run alone, or latest. A simulated run is made again, with the states of all nodes. A real run is
+shown as it was recorded, without states: make it with bench --trace.
 
 Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
 
 const playExample = `  orchestrator play
+  orchestrator play raymond
   orchestrator play deadlock
   orchestrator play maekawa-textbook/displaced
   orchestrator play deadlock.txt --out deadlock.html
@@ -57,13 +60,13 @@ type playCall struct {
 func playCommand(k known) Command {
 	c := &playCall{known: k}
 	return Command{
-		Name:     "play [STORY | SCHEDULE | RUN]",
+		Name:     "play [ALGORITHM | STORY | SCHEDULE | RUN]",
 		Short:    "Play an algorithm by hand, in the browser",
 		Help:     playHelp,
 		Example:  playExample,
 		Options:  c.addTo,
 		Args:     atMostOne,
-		Complete: completePlayed,
+		Complete: c.complete,
 		Check:    c.check,
 		Run:      c.run,
 	}
@@ -78,11 +81,13 @@ func (c *playCall) addTo(cmd *cobra.Command) {
 	forOneCall(cmd, "trial", "out")
 }
 
-// completePlayed completes the argument of play: a story or, as completeRun does, a run.
-func completePlayed(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	refs, how := completeRun(cmd, args, begun)
+// complete completes the argument of play: an algorithm, a story or, as completeRun does, a run.
+func (c *playCall) complete(cmd *cobra.Command, args []string, begun string) (refs []string,
+	how cobra.ShellCompDirective) {
+	refs, how = completeRun(cmd, args, begun)
 	if len(args) == 0 {
-		refs = append(refs, play.Scenes...)
+		algorithms, _ := c.completeAlgorithm(cmd, args, begun)
+		refs = slices.Concat(refs, algorithms, play.Scenes)
 		for _, path := range catalog.Stories() {
 			refs = append(refs, shortStory(path))
 		}
@@ -203,9 +208,16 @@ func (c *playCall) start(ctx context.Context, a *app, ref string) (play.Start, e
 		}
 		return c.scheduled(ref, text)
 	}
+	if algo, err := c.Find(ref); err == nil {
+		s := replay.Schedule{Spec: algo, Config: nodes.Config{N: 3}}
+		return c.scheduled(ref, s.String())
+	}
 	folder, err := results.Open(c.root, ref)
 	if err != nil {
-		return play.Start{}, err
+		if text, unread := input.Read(ref); unread == nil {
+			return c.scheduled(ref, string(text)) // which says why it is no schedule
+		}
+		return play.Start{}, fmt.Errorf("%q is no algorithm, story or schedule, and %w", ref, err)
 	}
 	past, err := c.openPast(folder, c.trial)
 	if err != nil {
@@ -267,9 +279,11 @@ func (c *playCall) recorded(ctx context.Context, a *app, past *runs.Past, title 
 		return play.Start{}, failure{err, check.Inconclusive.ExitCode()}
 	}
 	film, err := play.FilmOf(x, title, past.Fault)
-	if err == nil {
-		_, err = play.Screen(film) // so that what the page would refuse is said here
+	if err != nil {
+		return play.Start{}, err
 	}
+	film.Verdict.Outcome, film.Verdict.Reason = past.Judged()
+	_, err = play.Screen(film) // so that what the page would refuse is said here
 	return play.Start{Film: film}, err
 }
 

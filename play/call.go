@@ -9,61 +9,80 @@ import (
 	"strings"
 )
 
-// A stand is what stands in one place of the page: a [Session], or a film.
+// A stand is what stands in one place of the page: a [Session] or a [Show].
 type stand interface {
 	State() *State
 	Back(to int) error
+	Told(from, to int) ([]Told, error)
 	Diagram(from, to int) (string, error)
+	Verdict() Verdict
 }
 
 // stands are the two places of the page, side by side.
 var stands [2]stand
 
-// A place names one of the stands. All arguments of calls about a stand have it.
-type place struct {
-	Session int `json:"session"`
+// args are the arguments of calls. Each call has some of them.
+type args struct {
+	Session  int // the place
+	Schedule string
+	Film     string // as JSON
+	Path     string // of a story
+	Check    string // which an exploration is to find broken
+	Step     string
+	By       string // how the next step is chosen: latency or random
+	From, To int    // the steps after From, up to To
+	simulation
 }
-
-func (p place) place() int { return p.Session }
 
 // calls are the calls, by name.
-var calls = map[string]func(args []byte) (any, error){
-	"catalog":  taking(func(struct{}) (any, error) { return readCatalog() }),
-	"explore":  taking(explored),
-	"new":      taking(began),
-	"simulate": taking(simulated),
-	"back":     taking(wentBack),
-	"take":     taking(took),
-	"next":     taking(tookNext),
-	"schedule": taking(func(p place) (any, error) { return with(p, (*Session).Schedule) }),
-	"verdict":  taking(func(p place) (any, error) { return with(p, (*Session).Verdict) }),
-	"diagram":  taking(drawn),
-	"told":     taking(told),
-	"story":    taking(storyText),
-	"film":     taking(screened),
+var calls = map[string]func(*args) (any, error){
+	"catalog":  func(*args) (any, error) { return readCatalog() },
+	"story":    func(a *args) (any, error) { return storyText(a.Path) },
+	"explore":  func(a *args) (any, error) { return explored(a.Schedule, a.Check) },
+	"new":      func(a *args) (any, error) { return a.begin(Open(a.Schedule)) },
+	"simulate": func(a *args) (any, error) { return a.begin(a.simulated()) },
+	"film":     func(a *args) (any, error) { return a.begin(screened(a.Film)) },
+	"back":     on(func(s stand, a *args) (any, error) { return after(s, s.Back(a.To)) }),
+	"told":     on(func(s stand, a *args) (any, error) { return s.Told(a.From, a.To) }),
+	"diagram":  on(func(s stand, a *args) (any, error) { return s.Diagram(a.From, a.To) }),
+	"verdict":  on(func(s stand, _ *args) (any, error) { return s.Verdict(), nil }),
+	"take":     on(func(s *Session, a *args) (any, error) { return after(s, s.Take(a.Step)) }),
+	"next":     on(func(s *Session, a *args) (any, error) { return after(s, s.Next(a.By)) }),
+	"schedule": on(func(s *Session, _ *args) (any, error) { return s.Schedule(), nil }),
 }
 
-// taking returns a call that reads its arguments from JSON.
-func taking[A any](do func(A) (any, error)) func([]byte) (any, error) {
-	return func(text []byte) (any, error) {
-		var args A
-		if len(text) > 0 {
-			if err := json.Unmarshal(text, &args); err != nil {
-				return nil, fmt.Errorf("the arguments are not as expected: %w", err)
-			}
-		}
-		if of, is := any(args).(interface{ place() int }); is {
-			if at := of.place(); at < 0 || at >= len(stands) {
-				return nil, fmt.Errorf("session %d: there are 0 and 1", at)
-			}
-		}
-		return do(args)
+// begin puts what begins into its place, and returns its state.
+func (a *args) begin(s stand, err error) (any, error) {
+	if err == nil {
+		stands[a.Session] = s
 	}
+	return after(s, err)
+}
+
+// on returns a call about what stands in a place, which is to be an S.
+func on[S stand](do func(S, *args) (any, error)) func(*args) (any, error) {
+	return func(a *args) (any, error) {
+		switch s := stands[a.Session].(type) {
+		case S:
+			return do(s, a)
+		case nil:
+			return nil, errors.New("nothing is played: begin with an algorithm or a schedule")
+		}
+		return nil, errors.New("this was recorded, so it can only be watched: begin with an algorithm to play")
+	}
+}
+
+// after returns the state after something was done, unless that failed.
+func after(s stand, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s.State(), nil
 }
 
 // Call makes a call by its name. The answer is a JSON object: its value as ok, or a sentence as error. A
 // panic is an error, too: the page goes on.
-func Call(name string, args []byte) (answered []byte) {
+func Call(name string, text []byte) (answered []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			answered = answer(nil, fmt.Errorf("this is a mistake of the page: %v", p))
@@ -74,7 +93,14 @@ func Call(name string, args []byte) (answered []byte) {
 		return answer(nil, fmt.Errorf("there is no call %q: there are %s", name,
 			strings.Join(slices.Sorted(maps.Keys(calls)), ", ")))
 	}
-	return answer(do(args))
+	var a args
+	if err := json.Unmarshal(text, &a); err != nil {
+		return answer(nil, fmt.Errorf("the arguments are not as expected: %w", err))
+	}
+	if a.Session < 0 || a.Session >= len(stands) {
+		return answer(nil, fmt.Errorf("session %d: there are 0 and 1", a.Session))
+	}
+	return answer(do(&a))
 }
 
 // answer returns the answer of a call.
@@ -88,129 +114,4 @@ func answer(value any, err error) []byte {
 		text, _ = json.Marshal(map[string]any{"error": err.Error()}) // a text has no error
 	}
 	return text
-}
-
-// session returns the session in a place.
-func (p place) session() (*Session, error) {
-	switch of := stands[p.Session].(type) {
-	case *Session:
-		return of, nil
-	case nil:
-		return nil, errNothing
-	}
-	return nil, errors.New("this was recorded, so it can only be watched: begin with an algorithm to play")
-}
-
-var errNothing = errors.New("nothing is played: begin with an algorithm or a schedule")
-
-// with returns what get says of the session in a place.
-func with[V any](p place, get func(*Session) V) (any, error) {
-	s, err := p.session()
-	if err != nil {
-		return nil, err
-	}
-	return get(s), nil
-}
-
-// stand puts a session or a film into a place, and returns its state.
-func (p place) stand(of stand) *State {
-	stands[p.Session] = of
-	return of.State()
-}
-
-type beginArgs struct {
-	place
-	Schedule string `json:"schedule"`
-}
-
-// began begins a session, at the end of its schedule.
-func began(a beginArgs) (any, error) {
-	s, err := Open(a.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	return a.stand(s), nil
-}
-
-type backArgs struct {
-	place
-	To int `json:"to"`
-}
-
-// wentBack goes to a step of a session or a film.
-func wentBack(a backArgs) (any, error) {
-	of := stands[a.Session]
-	if of == nil {
-		return nil, errNothing
-	}
-	if err := of.Back(a.To); err != nil {
-		return nil, err
-	}
-	return of.State(), nil
-}
-
-type takeArgs struct {
-	place
-	Step string `json:"step"`
-}
-
-// took takes a step.
-func took(a takeArgs) (any, error) {
-	s, err := a.session()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Take(a.Step); err != nil {
-		return nil, err
-	}
-	return s.State(), nil
-}
-
-type nextArgs struct {
-	place
-	By string `json:"by"` // latency or random
-}
-
-// A nextState is the state after a step that the session has chosen.
-type nextState struct {
-	*State
-	Done bool `json:"done"` // no step was left
-}
-
-// tookNext takes a step that the session chooses.
-func tookNext(a nextArgs) (any, error) {
-	s, err := a.session()
-	if err != nil {
-		return nil, err
-	}
-	more, err := s.Next(a.By)
-	if err != nil {
-		return nil, err
-	}
-	return nextState{s.State(), !more}, nil
-}
-
-// rangeArgs name the steps of a session after From, up to To.
-type rangeArgs struct {
-	place
-	From int `json:"from"`
-	To   int `json:"to"`
-}
-
-// drawn draws some steps of a session or a film.
-func drawn(a rangeArgs) (any, error) {
-	of := stands[a.Session]
-	if of == nil {
-		return nil, errNothing
-	}
-	return of.Diagram(a.From, a.To)
-}
-
-// told tells some steps of a session.
-func told(a rangeArgs) (any, error) {
-	s, err := a.session()
-	if err != nil {
-		return nil, err
-	}
-	return s.Told(a.From, a.To)
 }

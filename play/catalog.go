@@ -95,31 +95,23 @@ const mostByHand = 16
 // readStories reads all stories. The folder of a story has the name of its algorithm.
 func readStories() (all []Story, err error) {
 	for _, name := range catalog.Stories() {
-		file, found := catalog.Story(name)
-		if !found {
-			continue
-		}
-		text, err := io.ReadAll(file)
-		file.Close()
+		text, err := storyText(name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Story{Path: name, Algorithm: path.Base(path.Dir(name)), Title: titleOf(string(text)),
-			text: string(text)})
+		all = append(all, Story{Path: name, Algorithm: path.Base(path.Dir(name)), Title: titleOf(text), text: text})
 	}
 	return all, nil
 }
 
 // storyText returns the schedule of a story by its path, or of a scene by its name.
-func storyText(args struct {
-	Path string `json:"path"`
-}) (any, error) {
-	if text, found := Scene(args.Path); found {
+func storyText(path string) (string, error) {
+	if text, found := Scene(path); found {
 		return text, nil
 	}
-	file, found := catalog.Story(args.Path)
+	file, found := catalog.Story(path)
 	if !found {
-		return nil, fmt.Errorf("there is no story %s", args.Path)
+		return "", fmt.Errorf("there is no story %s", path)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(file)

@@ -87,20 +87,15 @@ const mostChallenged = 4
 func flawSpace(a *algorithm.Algorithm) explore.Space {
 	o := explore.ShowFlaw(a)
 	o.Checks = explore.Named(a.Flaw.Check)[:1]
-	untimed := (*replay.Timing)(nil)
-	if o.Timing != nil && needs(a, o.Config, o.Checks[0])&untimed.Breaks() == 0 {
+	needs := a.SafeIn(o.Config)
+	switch o.Checks[0] {
+	case replay.CheckDeadlock, replay.CheckStarvation, replay.CheckAgreement:
+		needs |= a.LiveIn(o.Config)
+	}
+	if untimed := (*replay.Timing)(nil); o.Timing != nil && needs&untimed.Breaks() == 0 {
 		o.Timing, o.Timeouts = nil, o.Config.N-1
 	}
 	return o
-}
-
-// needs returns the assumptions under which an algorithm keeps the promise of a check.
-func needs(a *algorithm.Algorithm, c nodes.Config, check string) nodes.Assumption {
-	switch check {
-	case replay.CheckDeadlock, replay.CheckStarvation, replay.CheckAgreement:
-		return a.SafeIn(c) | a.LiveIn(c)
-	}
-	return a.SafeIn(c)
 }
 
 // challengeIn returns the challenge to find a violation of the only check of a space. given is the
@@ -182,21 +177,21 @@ type Explored struct {
 
 // explored explores the space of a challenge or, without one that is like the schedule, a space with the
 // events of the schedule in any order.
-func explored(args struct{ Schedule, Check string }) (any, error) {
-	s, err := replay.Parse(strings.NewReader(args.Schedule), table.Find)
+func explored(schedule, check string) (*Explored, error) {
+	s, err := replay.Parse(strings.NewReader(schedule), table.Find)
 	if err != nil {
 		return nil, err
 	}
-	if asks[args.Check] == "" {
-		return nil, fmt.Errorf("there is no challenge of the check %q", args.Check)
+	if asks[check] == "" {
+		return nil, fmt.Errorf("there is no challenge of the check %q", check)
 	}
-	space := spaceOf(s, args.Check)
+	space := spaceOf(s, check)
 	all, err := readCatalog()
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range all.Challenges {
-		if c.Check == args.Check && c.isOf(s) {
+		if c.Check == check && c.isOf(s) {
 			space = c.space
 		}
 	}

@@ -1,7 +1,6 @@
 package play
 
 import (
-	"fmt"
 	"slices"
 
 	"turnstile/judge/section"
@@ -12,8 +11,8 @@ import (
 
 // Diagram draws what happened in the steps after from, up to to, as SVG.
 func (s *Session) Diagram(from, to int) (string, error) {
-	if from < 0 || to > s.at || from >= to {
-		return "", fmt.Errorf("steps %d to %d: there are steps 0 to %d", from, to, s.at)
+	if err := within(from, to, s.at); err != nil {
+		return "", err
 	}
 	played := s.stage.Clone().End()
 	h := played.History

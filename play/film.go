@@ -16,11 +16,12 @@ import (
 // A Film is a recorded run that can be watched step by step: its messages and events, without the states of
 // machines. As JSON it is what orchestrator play gives the page.
 type Film struct {
-	Format string         `json:"format"` // filmFormat
-	Title  string         `json:"title"`
-	Parts  []catalog.Part `json:"parts"`  // the instances of every node
-	Faults []string       `json:"faults"` // what each did, by number from 1
-	Events []FilmEvent    `json:"events"` // in the order of time
+	Format  string         `json:"format"` // filmFormat
+	Title   string         `json:"title"`
+	Parts   []catalog.Part `json:"parts"` // the instances of every node
+	Verdict Verdict        `json:"verdict"`
+	Faults  []string       `json:"faults"` // what each did, by number from 1
+	Events  []FilmEvent    `json:"events"` // in the order of time
 }
 
 // filmFormat names the format of a film, and its version.

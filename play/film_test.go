@@ -209,19 +209,28 @@ func TestFilmsAreTold(t *testing.T) {
 // A call shows a film, and then says why no step can be taken. A file that is no film is refused.
 func TestFilmCalls(t *testing.T) {
 	defer func() { stands = [2]stand{} }()
-	_, text := filmedRun(t, "bully", 3, "kill: leader, at: 300ms, for: 200ms")
+	_, film := filmedRun(t, "bully", 3, "kill: leader, at: 300ms, for: 200ms")
+	text := strings.Replace(string(film), `"outcome":""`, `"outcome":"valid"`, 1)
+	of := func(film string) string {
+		args, _ := json.Marshal(map[string]any{"session": 1, "film": film}) // texts have no error
+		return string(args)
+	}
 	for _, c := range []struct{ name, args, says string }{
-		{"film", `{"session":1,"film":` + string(text) + `}`, `"film":true`},
+		{"film", of(text), `"film":true`},
 		{"back", `{"session":1,"to":5}`, `"step":5`},
 		{"diagram", `{"session":1,"from":0,"to":5}`, `svg`},
+		{"told", `{"session":1,"from":5,"to":7}`, `"story":["at `},
+		{"told", `{"session":1,"from":0,"to":5000}`, `there are steps 0 to`},
+		{"verdict", `{"session":1}`, `"outcome":"valid"`},
 		{"back", `{"session":1,"to":5000}`, `there are steps 0 to`},
 		{"take", `{"session":1,"step":"req 0"}`, `it can only be watched`},
-		{"film", `{"film":{"format":"other"}}`, `its format is to be`},
-		{"film", `{"film":[1]}`, `neither a schedule nor a recorded run`},
-		{"film", `{"film":{"format":"turnstile film 1"}}`, `it needs at least one`},
-		{"film", strings.Replace(`{"film":`+string(text)+`}`, `"what":"sent","node":`, `"what":"sent","node":9`, 1),
+		{"film", of(`{"format":"other"}`), `its format is to be`},
+		{"film", of(`[1]`), `neither a schedule nor a recorded run`},
+		{"film", of(`{"format"`), `neither a schedule nor a recorded run`},
+		{"film", of(`{"format":"turnstile film 1"}`), `it needs at least one`},
+		{"film", of(strings.Replace(text, `"what":"sent","node":`, `"what":"sent","node":9`, 1)),
 			`a message of other nodes`},
-		{"film", strings.Replace(`{"film":`+string(text)+`}`, `"what":"sent"`, `"what":"sung"`, 1), `is unknown`},
+		{"film", of(strings.Replace(text, `"what":"sent"`, `"what":"sung"`, 1)), `is unknown`},
 	} {
 		if got := string(Call(c.name, []byte(c.args))); !strings.Contains(got, c.says) {
 			t.Errorf("%s %.60s: %.300s says nothing of %q", c.name, c.args, got, c.says)

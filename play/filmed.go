@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
 	"turnstile/report/diagram"
 )
 
@@ -101,17 +101,22 @@ func (s *Show) cut() {
 
 // rewind goes to the beginning.
 func (s *Show) rewind() {
-	s.at, s.sent, s.flying, s.nodes = 0, 0, []Flying{}, nil
-	s.strip = &stripper{open: map[[2]any]int{}, all: []Stretch{}}
+	s.at, s.sent, s.flying, s.nodes, s.strip = 0, 0, []Flying{}, nil, &stripper{}
 	for id := range s.stack.Total() {
-		n := Node{ID: id, Server: id >= s.stack.N(), State: nodes.Idle.String(), Up: true, Suspects: []int{},
-			WaitsFor: []int{}, Circle: []int{}, Fields: []Field{}, Timers: []string{}, Side: -1,
-			Token: nodes.ID(id) == s.token}
-		if n.Server {
-			n.State = "none"
-		}
+		n := s.fresh(id)
+		n.Up, n.Token = true, nodes.ID(id) == s.token
 		s.nodes = append(s.nodes, n)
 	}
+}
+
+// fresh returns a node that has done nothing, and is down.
+func (s *Show) fresh(id int) Node {
+	n := Node{ID: id, Server: id >= s.stack.N(), State: nodes.Idle.String(), Suspects: []int{},
+		WaitsFor: []int{}, Circle: []int{}, Fields: []Field{}, Timers: []string{}, Side: -1}
+	if n.Server {
+		n.State = "none"
+	}
+	return n
 }
 
 // Back goes to a step.
@@ -166,11 +171,9 @@ func (s *Show) play(e *FilmEvent) {
 	case history.Trusted:
 		n.Suspects = slices.DeleteFunc(n.Suspects, func(id int) bool { return id == int(e.Count) })
 	case history.Crashed:
-		*n = Node{ID: n.ID, Server: n.Server, State: n.State, Suspects: []int{}, WaitsFor: []int{},
-			Circle: []int{}, Fields: []Field{}, Timers: []string{}, Side: -1, Lives: n.Lives}
-		if !n.Server {
-			n.State = nodes.Idle.String()
-		}
+		lives := n.Lives
+		*n = s.fresh(n.ID)
+		n.Lives = lives
 	case history.Restarted:
 		n.Up, n.Lives = true, e.Count
 	}
@@ -198,14 +201,10 @@ func (s *Show) State() *State {
 	o := &State{Step: s.at, Steps: len(s.starts) - 1, Title: s.film.Title + ": " + in.Name + ", " +
 		english.Count(s.stack.N(), "node", "nodes") + ", recorded", Algorithm: in.Name, Kind: kindOf(in.Kind),
 		Film: true, Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Nodes: slices.Clone(s.nodes),
-		Flying: slices.Clone(s.flying), Enabled: []Choice{}, Cut: [][]int{}, Inside: []int{},
-		From: max(0, s.at-shownSteps)}
+		Flying: slices.Clone(s.flying), Enabled: []Choice{}, Cut: [][]int{}, From: max(0, s.at-shownSteps)}
 	for id := range o.Nodes {
 		n := &o.Nodes[id]
 		n.Leads = n.Up && !n.Paused && n.Leader != nil && *n.Leader == id
-		if n.State == nodes.Inside.String() {
-			o.Inside = append(o.Inside, id)
-		}
 	}
 	if s.at > 0 {
 		o.Last = s.last()
@@ -213,22 +212,13 @@ func (s *Show) State() *State {
 			o.Found = foundIn(s.first)
 		}
 	}
-	o.Strip = slices.DeleteFunc(slices.Clone(s.strip.all), func(x Stretch) bool { return *x.To < o.From })
-	for _, key := range slices.SortedFunc(maps.Keys(s.strip.open), compareKeys) {
-		o.Strip = append(o.Strip, Stretch{key[0].(int), key[1].(string), s.strip.open[key], nil})
-	}
-	o.Counts = s.strip.counts
+	o.Strip, o.Counts = s.strip.since(o.From), s.strip.counts
 	o.Counts.Messages = s.sent
 	return o
 }
 
-// compareKeys orders open stretches by their nodes, and then by what they are.
-func compareKeys(a, b [2]any) int {
-	if a[0] != b[0] {
-		return a[0].(int) - b[0].(int)
-	}
-	return strings.Compare(a[1].(string), b[1].(string))
-}
+// Verdict returns the judgement of the whole run.
+func (s *Show) Verdict() Verdict { return s.film.Verdict }
 
 // foundIn says which promise a failure broke.
 func foundIn(what *spacetime.Together) *Found {
@@ -239,26 +229,43 @@ func foundIn(what *spacetime.Together) *Found {
 	who := "nodes " + english.List(ids)
 	switch what.What {
 	case spacetime.Inside:
-		return &Found{"exclusion", who + " are inside together"}
+		return &Found{replay.CheckExclusion, who + " are inside together"}
 	case spacetime.Leading:
-		return &Found{"leaders", who + " lead at the same time"}
+		return &Found{replay.CheckLeaders, who + " lead at the same time"}
 	}
-	return &Found{"progress", "a client waits, and no client enters any more"}
+	return &Found{replay.CheckDeadlock, "a client waits, and no client enters any more"}
 }
 
 // last returns the latest step.
 func (s *Show) last() *Taken {
-	events := s.film.Events[s.starts[s.at-1]:s.starts[s.at]]
-	first := &events[0]
-	t := &Taken{Text: s.textOf(first), Node: int(first.actor()), Ran: []Ran{}, Story: []string{}}
-	if first.What == filmHandled {
+	t := &Taken{Told: s.tell(s.at - 1), Ran: []Ran{}}
+	if first := &s.film.Events[s.starts[s.at-1]]; first.What == filmHandled || first.What == filmLost {
 		t.Number = first.Number
 	}
+	return t
+}
+
+// Told returns the steps after from, up to to.
+func (s *Show) Told(from, to int) ([]Told, error) {
+	if err := within(from, to, len(s.starts)-1); err != nil {
+		return nil, err
+	}
+	all := []Told{}
+	for i := from; i < to; i++ {
+		all = append(all, s.tell(i))
+	}
+	return all, nil
+}
+
+// tell tells the step with an index.
+func (s *Show) tell(i int) Told {
+	events := s.film.Events[s.starts[i]:s.starts[i+1]]
+	first := &events[0]
+	t := Told{s.textOf(first), []string{}}
 	at := fmt.Sprintf("at %v: ", time.Duration(first.At).Round(time.Microsecond))
 	var sends []string
 	for i := range events {
-		e := &events[i]
-		if e.What == filmSent {
+		if e := &events[i]; e.What == filmSent {
 			sends = append(sends, fmt.Sprintf("%s to node %d", s.kind(e), e.Peer))
 		} else if says := s.says(e); says != "" {
 			t.Story = append(t.Story, at+says)
@@ -367,27 +374,18 @@ func (s *Show) fault(number uint32) string {
 
 // Diagram draws what happened in the steps after from, up to to, as SVG.
 func (s *Show) Diagram(from, to int) (string, error) {
-	if from < 0 || to > s.at || from >= to {
-		return "", fmt.Errorf("steps %d to %d: there are steps 0 to %d", from, to, s.at)
+	if err := within(from, to, s.at); err != nil {
+		return "", err
 	}
 	window := section.Window{From: s.film.Events[s.starts[from]].At, To: s.film.Events[s.starts[to]-1].At}
 	return diagram.Draw(s.film.extract(s.stack, window), diagram.Options{Fault: s.fault})
 }
 
-type filmArgs struct {
-	place
-	Film json.RawMessage `json:"film"`
-}
-
-// screened begins to show a film.
-func screened(a filmArgs) (any, error) {
+// screened begins to show a film that is written as JSON.
+func screened(text string) (*Show, error) {
 	f := &Film{}
-	if err := json.Unmarshal(a.Film, f); err != nil {
+	if err := json.Unmarshal([]byte(text), f); err != nil {
 		return nil, errors.New("this file is neither a schedule nor a recorded run as orchestrator play writes it")
 	}
-	s, err := Screen(f)
-	if err != nil {
-		return nil, err
-	}
-	return a.stand(s), nil
+	return Screen(f)
 }

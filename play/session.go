@@ -229,19 +229,48 @@ func (s *Session) Schedule() string {
 
 // A Verdict is the judgement of the checks on what has happened so far.
 type Verdict struct {
-	Outcome string   `json:"outcome"` // valid, violated, stalled or inconclusive
-	Reason  string   `json:"reason"`
-	Stall   string   `json:"stall"` // who waits for whom; empty: nobody waits
-	Story   []string `json:"story"` // all that has happened
+	Outcome string `json:"outcome"` // valid, violated, stalled or inconclusive
+	Reason  string `json:"reason"`
 }
 
 // Verdict judges what has happened so far, as a replay of the schedule is judged.
 func (s *Session) Verdict() Verdict {
 	played := s.stage.Clone().End()
 	outcome, says := check.JudgeReplay(played.History, played.Stack)
-	v := Verdict{Outcome: outcome.String(), Reason: says, Story: played.Story}
-	if outcome != check.Valid {
-		v.Stall = played.Status.String()
+	return Verdict{outcome.String(), says}
+}
+
+// A Told is a known step, for a list.
+type Told struct {
+	Text  string   `json:"text"`  // as in a schedule
+	Story []string `json:"story"` // what happened in it; empty: nothing, or it is still to come
+}
+
+// Told returns the known steps after from, up to to.
+func (s *Session) Told(from, to int) ([]Told, error) {
+	if err := within(from, to, len(s.schedule.Steps)); err != nil {
+		return nil, err
 	}
-	return v
+	all := []Told{}
+	for i := from; i < to; i++ {
+		all = append(all, s.tell(i))
+	}
+	return all, nil
+}
+
+// tell tells the step with an index.
+func (s *Session) tell(i int) Told {
+	t := Told{s.schedule.Steps[i].String(), []string{}}
+	if i < s.at {
+		t.Story = append(t.Story, s.stage.Story[s.told[i]:s.told[i+1]]...)
+	}
+	return t
+}
+
+// within returns an error unless some of so many steps come after from, up to to.
+func within(from, to, most int) error {
+	if from < 0 || from >= to || to > most {
+		return fmt.Errorf("steps %d to %d: there are steps 0 to %d", from, to, most)
+	}
+	return nil
 }

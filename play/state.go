@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"turnstile/internal/english"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/replay"
@@ -18,8 +19,9 @@ type State struct {
 	Steps     int       `json:"steps"` // how many are known
 	Title     string    `json:"title"`
 	Algorithm string    `json:"algorithm"`
-	Kind      string    `json:"kind"` // mutual exclusion or election
-	Film      bool      `json:"film"` // it was recorded: no step can be taken, and machines have no fields
+	Machine   string    `json:"machine"` // package and type of its machine, at node 0
+	Kind      string    `json:"kind"`    // mutual exclusion or election
+	Film      bool      `json:"film"`    // it was recorded: no step can be taken, and machines have no fields
 	Layout    Layout    `json:"layout"`
 	Kinds     []Kind    `json:"kinds"` // of messages, by number
 	Last      *Taken    `json:"last"`  // nil: before the first step
@@ -27,7 +29,6 @@ type State struct {
 	Flying    []Flying  `json:"flying"` // messages on their way, in the order in which they were sent
 	Enabled   []Choice  `json:"enabled"`
 	Cut       [][]int   `json:"cut"` // the sides of the cut in force
-	Inside    []int     `json:"inside"`
 	Counts    Counts    `json:"counts"`
 	Broken    string    `json:"broken"` // assumptions that did not hold, for what is wrong; empty: all held
 	Found     *Found    `json:"found"`
@@ -46,11 +47,9 @@ type Kind struct {
 
 // A Taken is the latest step.
 type Taken struct {
-	Text   string   `json:"text"`  // as in a schedule
-	Story  []string `json:"story"` // what happened in it
-	Node   int      `json:"node"`
-	Number uint32   `json:"number"` // of the message that arrived; 0: none did
-	Ran    []Ran    `json:"ran"`
+	Told
+	Number uint32 `json:"number"` // of the message that arrived; 0: none did
+	Ran    []Ran  `json:"ran"`
 }
 
 // A Ran names code that has run.
@@ -115,7 +114,6 @@ type Choice struct {
 // Counts are what has happened so far.
 type Counts struct {
 	Messages uint32 `json:"messages"`
-	Requests int    `json:"requests"`
 	Entries  int    `json:"entries"`
 	Waits    int    `json:"waits"` // clients that wait now
 }
@@ -131,10 +129,12 @@ func (s *Session) State() *State {
 	g, first := s.stage, s.stack.Instances()[0]
 	status := g.Status()
 	o := &State{Step: s.at, Steps: len(s.schedule.Steps), Algorithm: first.Name, Kind: kindOf(first.Kind),
+		Machine: typeOf(g.Nodes[0].Process.Machine(0)),
 		Title: strings.Join(append([]string{first.Name, english.Count(s.stack.N(), "node", "nodes")},
 			s.schedule.Config.Given()...), ", "),
 		Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Last: s.last(), Flying: s.messages(),
-		Enabled: s.choices(), Cut: [][]int{}, Inside: []int{}, Question: s.question()}
+		Cut: [][]int{}, Question: s.question()}
+	o.Enabled = s.choices(o.Flying)
 	if s.title != "" {
 		o.Title = s.title + ": " + o.Title
 	}
@@ -143,25 +143,34 @@ func (s *Session) State() *State {
 	}
 	for id := range g.Nodes {
 		o.Nodes = append(o.Nodes, s.node(nodes.ID(id), status))
-		if o.Nodes[id].State == nodes.Inside.String() {
-			o.Inside = append(o.Inside, id)
-		}
 	}
-	check := ""
-	if found := g.Found(); found != nil {
-		o.Found, check = &Found{found.Check, found.Says}, found.Check
-	} else if g.Stuck() {
-		if played := g.Clone().End(); played.Violation != nil {
-			o.Stuck, check = played.Violation.Says, played.Violation.Check
-		}
-	}
-	if broken := g.Lab.Broken & needs(first.Algorithm, first.Config, check); broken != 0 {
-		o.Broken = broken.Broken(true)
-	}
+	s.judge(o)
 	o.From = max(0, s.at-shownSteps)
 	o.Strip, o.Counts = s.strip(o.From)
 	o.Counts.Messages = g.Sent()
 	return o
+}
+
+// judge adds to a state which promise is broken or why nothing can happen, and the assumptions that did not
+// hold.
+func (s *Session) judge(o *State) {
+	if s.stage.Found() == nil && !s.stage.Stuck() {
+		return
+	}
+	played := s.stage.Clone().End()
+	v := played.Violation
+	if v == nil {
+		return
+	}
+	if s.stage.Found() != nil {
+		o.Found = &Found{v.Check, v.Says}
+	} else {
+		o.Stuck = v.Says
+	}
+	verdict := check.Judge(played.History, check.SettingOfReplay(played.Stack))
+	if _, broken := verdict.Failed(); broken != 0 {
+		o.Broken = broken.Broken(true)
+	}
 }
 
 // kindOf names a kind of algorithm.
@@ -232,10 +241,11 @@ func (s *Session) messages() []Flying {
 	all := []Flying{}
 	for i := range s.stage.Flying {
 		f := &s.stage.Flying[i]
-		m := Flying{Number: f.Number, From: int(f.From), To: int(f.To), Kind: int(f.Kind),
-			Text:    textOf(f.Message),
-			Deliver: s.stage.About(replay.StepDeliver, f).String(), Drop: s.stage.About(replay.StepDrop, f).String(),
-			Copy: s.stage.About(replay.StepDuplicate, f).String(), Blocked: s.stage.Blocked(f)}
+		deliver := s.stage.About(replay.StepDeliver, f)
+		drop, duplicate := deliver, deliver
+		drop.What, duplicate.What = replay.StepDrop, replay.StepDuplicate
+		m := Flying{Number: f.Number, From: int(f.From), To: int(f.To), Kind: int(f.Kind), Text: textOf(f.Message),
+			Deliver: deliver.String(), Drop: drop.String(), Copy: duplicate.String(), Blocked: s.stage.Blocked(f)}
 		m.Open = m.Blocked == ""
 		all = append(all, m)
 	}
@@ -257,8 +267,7 @@ func (s *Session) last() *Taken {
 		return nil
 	}
 	step := s.schedule.Steps[s.at-1]
-	t := &Taken{Text: step.String(), Node: int(step.Node), Ran: []Ran{},
-		Story: append([]string{}, s.stage.Story[s.told[s.at-1]:]...)}
+	t := &Taken{Told: s.tell(s.at - 1), Ran: []Ran{}}
 	for _, h := range s.stage.Handled {
 		t.Ran = append(t.Ran, s.ran(h))
 		if step.What == replay.StepDeliver {
@@ -276,8 +285,7 @@ var methods = map[nodes.InputKind]string{nodes.Start: "Start", nodes.Recover: "R
 // ran returns the code that has handled an input.
 func (s *Session) ran(h replay.Handled) Ran {
 	machine := s.stage.Nodes[h.Node].Process.Machine(h.Input.Instance)
-	r := Ran{Node: int(h.Node), Machine: strings.TrimPrefix(fmt.Sprintf("%T", machine), "*"),
-		Method: methods[h.Input.Kind]}
+	r := Ran{Node: int(h.Node), Machine: typeOf(machine), Method: methods[h.Input.Kind]}
 	switch h.Input.Kind {
 	case nodes.Receive:
 		_, r.Case, _ = strings.Cut(fmt.Sprintf("%T", h.Input.Message), ".")
@@ -287,17 +295,18 @@ func (s *Session) ran(h replay.Handled) Ran {
 	return r
 }
 
-// choices returns the steps that can be taken next.
-func (s *Session) choices() []Choice {
+// typeOf names the type of a machine, with its package.
+func typeOf(m nodes.Machine) string { return strings.TrimPrefix(fmt.Sprintf("%T", m), "*") }
+
+// choices returns the steps that can be taken next, while some messages are on their way.
+func (s *Session) choices(flying []Flying) []Choice {
 	all := []Choice{}
 	if s.stage.Found() != nil {
 		return all
 	}
 	numbers := map[string]uint32{}
-	for i := range s.stage.Flying {
-		f := &s.stage.Flying[i]
-		numbers[s.stage.About(replay.StepDeliver, f).String()] = f.Number
-		numbers[s.stage.About(replay.StepDrop, f).String()] = f.Number
+	for _, m := range flying {
+		numbers[m.Deliver], numbers[m.Drop] = m.Number, m.Number
 	}
 	for _, step := range s.stage.Enabled() {
 		says, group := s.say(step)

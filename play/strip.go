@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"slices"
 
 	"turnstile/nodes"
@@ -10,42 +11,46 @@ import (
 // shownSteps is how many of the latest steps a strip shows.
 const shownSteps = 60
 
-// A Stretch is a time, in steps, in which a node waited, was inside, led, was down or paused.
+// A Stretch is a time, in steps, in which a node waited, was inside, led, was down or paused, or in which a
+// fault of the network was in force.
 type Stretch struct {
-	Node int    `json:"node"`
-	What string `json:"what"` // waiting, inside, leads, down, paused
+	Node int    `json:"node"` // of a fault: its number, negated
+	What string `json:"what"` // waiting, inside, leads, down, paused, fault
 	From int    `json:"from"`
 	To   *int   `json:"to"` // nil: it still does
 }
 
 // A stripper makes a strip of the events of a history.
 type stripper struct {
-	from   int
-	open   map[[2]any]int // by node and what: the step in which the stretch began
-	all    []Stretch
+	open   []Stretch
+	over   []Stretch
 	counts Counts
 }
 
 // strip returns the stretches that overlap the steps from one on, and what has happened in all.
 func (s *Session) strip(from int) ([]Stretch, Counts) {
-	t := &stripper{from: from, open: map[[2]any]int{}, all: []Stretch{}}
-	step := 0
+	t, step := &stripper{}, 0
 	for _, e := range s.stage.Events {
 		for step < s.at && s.times[step] < e.At {
 			step++
 		}
 		t.add(e, step)
 	}
-	for key, began := range t.open {
-		t.all = append(t.all, Stretch{key[0].(int), key[1].(string), began, nil})
-	}
-	slices.SortFunc(t.all, func(a, b Stretch) int {
-		if a.Node != b.Node {
-			return a.Node - b.Node
+	return t.since(from), t.counts
+}
+
+// since returns the stretches that overlap the steps from one on.
+func (t *stripper) since(from int) []Stretch {
+	all := []Stretch{}
+	for _, x := range slices.Concat(t.over, t.open) {
+		if x.To == nil || *x.To >= from {
+			all = append(all, x)
 		}
-		return a.From - b.From
+	}
+	slices.SortFunc(all, func(a, b Stretch) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.From, b.From), cmp.Compare(a.What, b.What))
 	})
-	return t.all, t.counts
+	return all
 }
 
 // add adds an event of a step.
@@ -53,7 +58,6 @@ func (t *stripper) add(e history.Event, step int) {
 	node := int(e.Node)
 	switch e.Kind {
 	case history.Requested:
-		t.counts.Requests++
 		t.counts.Waits++
 		t.begin(node, "waiting", step)
 	case history.Entered:
@@ -79,26 +83,33 @@ func (t *stripper) add(e history.Event, step int) {
 		t.begin(int(e.Count), "paused", step)
 	case history.Resumed:
 		t.end(int(e.Count), "paused", step)
+	case history.FaultBegan:
+		t.begin(-int(e.Count), "fault", step)
+	case history.FaultHealed:
+		t.end(-int(e.Count), "fault", step)
 	}
 }
 
+// find returns the index of an open stretch, or -1.
+func (t *stripper) find(node int, what string) int {
+	return slices.IndexFunc(t.open, func(x Stretch) bool { return x.Node == node && x.What == what })
+}
+
 func (t *stripper) begin(node int, what string, step int) {
-	if _, open := t.open[[2]any{node, what}]; !open {
-		t.open[[2]any{node, what}] = step
+	if t.find(node, what) < 0 {
+		t.open = append(t.open, Stretch{Node: node, What: what, From: step})
 	}
 }
 
 func (t *stripper) end(node int, what string, step int) {
-	key := [2]any{node, what}
-	began, open := t.open[key]
-	if !open {
+	at := t.find(node, what)
+	if at < 0 {
 		return
 	}
-	delete(t.open, key)
 	if what == "waiting" {
 		t.counts.Waits--
 	}
-	if step >= t.from {
-		t.all = append(t.all, Stretch{node, what, began, &step})
-	}
+	x := t.open[at]
+	x.To = &step
+	t.open, t.over = slices.Delete(t.open, at, at+1), append(t.over, x)
 }

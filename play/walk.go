@@ -29,21 +29,21 @@ const (
 	walkSuspects = 5 * time.Millisecond
 )
 
-// Next takes a step that the session chooses, and reports whether there was one: by drawn times (latency) or
-// any that is no fault (random). It takes no faults.
-func (s *Session) Next(by string) (bool, error) {
+// Next takes a step that the session chooses, if one can be taken: by drawn times (latency) or any (random).
+// It takes no faults.
+func (s *Session) Next(by string) error {
 	s.stage.Start()
 	steps := s.natural()
 	if len(steps) == 0 || s.stage.Found() != nil {
-		return false, nil
+		return nil
 	}
 	switch by {
 	case "random":
-		return true, s.add(steps[s.walk.dice.IntN(len(steps))])
+		return s.add(steps[s.walk.dice.IntN(len(steps))])
 	case "latency", "":
-		return true, s.add(s.walk.earliest(s, steps))
+		return s.add(s.walk.earliest(s, steps))
 	}
-	return false, fmt.Errorf("steps are drawn by latency or random, and not by %q", by)
+	return fmt.Errorf("steps are drawn by latency or random, and not by %q", by)
 }
 
 // natural returns the steps that can be taken and are no faults. Nodes suspect only nodes that are down, and

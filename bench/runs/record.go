@@ -334,6 +334,15 @@ func OpenPast(known catalog.Table, folder *results.Folder, trial int) (*Past, er
 	return &Past{r.Job, folder, trial, r}, nil
 }
 
+// Judged returns the verdict on the trial and its reason; empty: the run ended before the trial was judged.
+func (p *Past) Judged() (verdict, reason string) {
+	if p.Trial > len(p.run.Record.Trials) {
+		return "", ""
+	}
+	t := &p.run.Record.Trials[p.Trial-1]
+	return t.Verdict, t.Reason
+}
+
 // Fault describes the fault with a number.
 func (p *Past) Fault(number uint32) string { return bench.FaultIn(p.run.faults(p.Trial))(int(number)) }
 

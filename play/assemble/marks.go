@@ -3,7 +3,6 @@ package main
 import (
 	"go/ast"
 	"go/constant"
-	"go/token"
 	"go/types"
 	"slices"
 	"strconv"
@@ -102,6 +101,12 @@ func (r *reader) lines(n ast.Node) [2]int {
 	return [2]int{r.files.Position(n.Pos()).Line, r.files.Position(n.End()).Line}
 }
 
+// place returns where a part of a file is.
+func (r *reader) place(n ast.Node) Place {
+	lines := r.lines(n)
+	return Place{r.files.Position(n.Pos()).Filename, lines[0], lines[1]}
+}
+
 // handler returns the place of a method with its cases; nil: it is not in the packages that were read.
 func (r *reader) handler(s *types.Selection) *Handler {
 	f := s.Obj().(*types.Func)
@@ -109,9 +114,7 @@ func (r *reader) handler(s *types.Selection) *Handler {
 	if decl == nil || decl.Body == nil {
 		return nil
 	}
-	lines := r.lines(decl)
-	h := &Handler{File: r.files.Position(decl.Pos()).Filename, From: lines[0], To: lines[1],
-		Cases: map[string][2]int{}, Elsewhere: map[string]Place{}}
+	h := &Handler{r.place(decl), map[string]Place{}}
 	c := caser{r, h, f.Signature().Recv().Type(), decl}
 	ast.Inspect(decl.Body, c.visit)
 	return h
@@ -131,53 +134,44 @@ func (c *caser) visit(n ast.Node) bool {
 	case *ast.TypeSwitchStmt:
 		for _, clause := range n.Body.List {
 			for _, kind := range clause.(*ast.CaseClause).List {
-				c.message(kind, clause)
+				c.message(kind, c.place(clause))
 			}
 		}
 	case *ast.CaseClause:
 		for _, e := range n.List {
-			c.timers(e, n)
+			c.timers(e, c.place(n))
 		}
 	case *ast.IfStmt:
 		if assign, is := n.Init.(*ast.AssignStmt); is {
-			c.asserted(assign.Rhs[0], n)
+			c.asserted(assign.Rhs[0], c.place(n))
 		}
-		c.timers(n.Cond, n)
+		c.timers(n.Cond, c.place(n))
 	case *ast.AssignStmt: // outside an if: the rest of the handler is about the type
-		c.asserted(n.Rhs[0], rest{n.Pos(), c.decl.Body.Rbrace - 1})
+		c.asserted(n.Rhs[0], Place{c.handler.File, c.lines(n)[0], c.handler.To - 1})
 	case *ast.CallExpr:
 		c.call(n)
 	}
 	return true
 }
 
-// A rest is a part of a file that is no node of its syntax.
-type rest struct{ from, to token.Pos }
-
-// Pos implements ast.Node.
-func (r rest) Pos() token.Pos { return r.from }
-
-// End implements ast.Node.
-func (r rest) End() token.Pos { return r.to }
-
 // message adds the case of a type of message.
-func (c *caser) message(kind ast.Expr, part ast.Node) {
+func (c *caser) message(kind ast.Expr, p Place) {
 	if of, is := types.Unalias(c.concrete(c.info.TypeOf(kind))).(*types.Named); is {
-		c.add(typeName(of), part)
+		c.add(typeName(of), p)
 	}
 }
 
 // asserted adds the case of a type of message, if an expression asserts that a message has it.
-func (c *caser) asserted(e ast.Expr, part ast.Node) {
+func (c *caser) asserted(e ast.Expr, p Place) {
 	if assertion, is := e.(*ast.TypeAssertExpr); is && assertion.Type != nil {
-		c.message(assertion.Type, part)
+		c.message(assertion.Type, p)
 	}
 }
 
 // add adds a case, unless the handler has it.
-func (c *caser) add(name string, part ast.Node) {
+func (c *caser) add(name string, p Place) {
 	if _, there := c.handler.Cases[name]; !there {
-		c.handler.Cases[name] = c.lines(part)
+		c.handler.Cases[name] = p
 	}
 }
 
@@ -211,35 +205,20 @@ func (c *caser) call(call *ast.CallExpr) {
 	if c.methods[s.Obj().(*types.Func).Origin()] == c.decl {
 		return // it calls itself
 	}
-	inner := c.reader.handler(s)
-	if inner == nil {
-		return
-	}
-	add := func(name string, p Place) {
-		if _, there := c.handler.Cases[name]; there {
-			return
+	if inner := c.reader.handler(s); inner != nil {
+		for name, p := range inner.Cases {
+			c.add(name, p)
 		}
-		if p.File == c.handler.File {
-			c.handler.Cases[name] = [2]int{p.From, p.To}
-		} else {
-			c.handler.Elsewhere[name] = p
-		}
-	}
-	for name, lines := range inner.Cases {
-		add(name, Place{inner.File, lines[0], lines[1]})
-	}
-	for name, p := range inner.Elsewhere {
-		add(name, p)
 	}
 }
 
 // timers adds the cases of the timers that a condition names.
-func (c *caser) timers(condition ast.Expr, part ast.Node) {
+func (c *caser) timers(condition ast.Expr, p Place) {
 	ast.Inspect(condition, func(n ast.Node) bool {
 		if id, is := n.(*ast.Ident); is {
 			if kind, timer := c.reader.timers[c.info.Uses[id]]; timer {
-				c.add(id.Name, part)
-				c.add(strconv.FormatInt(kind, 10), part)
+				c.add(id.Name, p)
+				c.add(strconv.FormatInt(kind, 10), p)
 			}
 		}
 		return true

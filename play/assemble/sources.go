@@ -39,22 +39,19 @@ type Machine struct {
 	Handlers map[string]*Handler `json:"handlers"` // by method
 }
 
-// A Handler is a method that handles an input of a machine.
+// A Handler is a method that handles an input of a machine. The machine may have it from an embedded type of
+// another file.
 type Handler struct {
-	File string `json:"file"` // the machine may have the method from an embedded type of another file
-	From int    `json:"from"`
-	To   int    `json:"to"`
-	// Cases are parts of the method: in Receive by the type of the message, in Timeout by the name of the timer
-	// and by the number of its kind.
-	Cases map[string][2]int `json:"cases,omitempty"`
-	// Elsewhere are further cases, in the handlers of embedded types that the method calls.
-	Elsewhere map[string]Place `json:"elsewhere,omitempty"`
+	Place
+	// Cases are parts of the method, or of that of an embedded type that it calls: in Receive by the type of the
+	// message, in Timeout by the name of the timer and by the number of its kind.
+	Cases map[string]Place `json:"cases"`
 }
 
 // A Place is a part of a file.
 type Place struct {
 	File string `json:"file"`
-	From int    `json:"from"`
+	From int    `json:"from"` // its first line
 	To   int    `json:"to"`
 }
 

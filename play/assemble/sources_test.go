@@ -62,9 +62,8 @@ func TestEachMachineIsFound(t *testing.T) {
 			checkLines(t, sources, m)
 			receive := m.Handlers["Receive"]
 			lacking = slices.DeleteFunc(lacking, func(kind string) bool {
-				_, here := receive.Cases[kind]
-				_, there := receive.Elsewhere[kind]
-				return here || there || len(receive.Cases) == 0 && len(receive.Elsewhere) == 0
+				_, found := receive.Cases[kind]
+				return found || len(receive.Cases) == 0
 			})
 		}
 		for _, kind := range lacking {
@@ -90,13 +89,10 @@ func checkLines(t *testing.T, sources Sources, m *Machine) {
 		if last := line(t, sources, h.File, h.To); !strings.HasSuffix(last, "}") {
 			t.Errorf("%s:%d is to be the end of %s: %q", h.File, h.To, method, last)
 		}
-		for name, lines := range h.Cases {
-			if lines[0] < h.From && m.File == h.File || lines[1] < lines[0] {
-				t.Errorf("%s: %s is at %v, outside %s", h.File, name, lines, method)
+		for name, p := range h.Cases {
+			if p.From < h.From && m.File == p.File || p.To < p.From {
+				t.Errorf("%s: %s is at %v, outside %s", h.File, name, p, method)
 			}
-			checkCase(t, sources, name, Place{h.File, lines[0], lines[1]})
-		}
-		for name, p := range h.Elsewhere {
 			checkCase(t, sources, name, p)
 		}
 	}
@@ -138,7 +134,7 @@ func TestMarksOfSomeMachines(t *testing.T) {
 		"nextAttempt"}) || timeout.Cases["2"] != timeout.Cases["missingAnswer"] {
 		t.Errorf("the timers of backoff: %v", timeout.Cases)
 	}
-	request := sources.Machines["mutex.raymondK"].Handlers["Receive"].Elsewhere["ricartRequest"]
+	request := sources.Machines["mutex.raymondK"].Handlers["Receive"].Cases["ricartRequest"]
 	if request.File != "algorithms/mutex/ricart_agrawala.go" {
 		t.Errorf("raymondK receives a request in %+v", request)
 	}

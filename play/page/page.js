@@ -29,11 +29,16 @@ function fill(element, attributes, children) {
 }
 
 const ruler = document.createElement("canvas").getContext("2d");
+const widths = new Map(); // of texts that were measured, in letters of 100 pixels
 
 // widthOf returns how wide a text is in letters of a size.
 function widthOf(text, size, weight = "") {
-  ruler.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
-  return ruler.measureText(text).width;
+  const key = weight + text;
+  if (!widths.has(key)) {
+    ruler.font = `${weight} 100px ${getComputedStyle(document.body).fontFamily}`;
+    widths.set(key, ruler.measureText(text).width);
+  }
+  return widths.get(key) * size / 100;
 }
 
 // listed writes "0, 1 and 2".
@@ -121,8 +126,10 @@ const call = (name, args) => send({name, args: JSON.stringify(args || {})});
 
 // inTurn does one piece of work after the other, and shows what went wrong in the page.
 let working = Promise.resolve();
+let queued = 0; // pieces of work that are not done
 function inTurn(work) {
-  working = working.then(work).catch(problem => complain(problem));
+  queued++;
+  working = working.then(work).catch(problem => complain(problem)).finally(() => { queued--; });
   return working;
 }
 
@@ -192,6 +199,7 @@ async function beginAlone(name, args) {
   const state = await call(name, {session: 0, ...args});
   alone();
   challenge = null;
+  if (name !== "simulate") adopt(state, args.schedule || "");
   await meet(sessions[0], state);
 }
 
@@ -205,7 +213,8 @@ async function meet(s, state) {
 // learn asks for steps that were played without being shown, and lists them.
 async function learn(s, from, to) {
   to = Math.min(to, s.state.steps);
-  const all = await call("told", {session: s.id, from: Math.min(from, to), to});
+  if (from >= to) return;
+  const all = await call("told", {session: s.id, from, to});
   all.forEach((step, i) => {
     const known = s.told[from + i];
     if (!known || !known.seen) s.told[from + i] = {...step, number: 0, seen: from + i < s.state.step};
@@ -217,10 +226,7 @@ async function learn(s, from, to) {
 async function show(s, state) {
   const before = s.state;
   s.state = state;
-  const last = state.last;
-  if (last && last.text && state.step > 0) {
-    s.told[state.step - 1] = {text: last.text, story: last.story, number: last.number, seen: true};
-  }
+  if (state.last) s.told[state.step - 1] = {...state.last, seen: true};
   const drawing = ++s.drawn;
   const time = motion();
   if (before && time && state.step === before.step + 1) await leave(s, before, time);
@@ -308,26 +314,27 @@ function choose(s, step) {
   return inTurn(async () => { if (mayTake(s)) await take(s, step); });
 }
 
-// chooseMessage delivers, drops or copies a message. Its step is looked up when its turn comes, since a step
-// before it can change how it is named.
-function chooseMessage(s, number, what) {
+// hit delivers, drops or copies a message; without what, as a click is set to do. Its step is looked up when
+// its turn comes, since a step before it can change how it is named.
+function hit(s, number, what = document.querySelector("[name=mode]:checked").value) {
   return inTurn(async () => {
     const m = s.state.flying.find(m => m.number === number);
-    if (!m || !mayTake(s)) return;
+    if (!m || s.state.film || !mayTake(s)) return;
     if (what === "deliver" && !m.open) complain(m.blocked || "This message cannot arrive now.");
     else await take(s, m[what]);
   });
 }
 
-// go goes to a step that is known.
-function go(s, to) {
-  return inTurn(async () => {
-    noTrouble();
-    to = Math.max(0, Math.min(s.state.steps, to));
-    if (to === s.state.step) return;
-    if (to < s.state.step) s.owed = [];
-    await show(s, await call("back", {session: s.id, to}));
-  });
+// go goes to a step that is known, and move so many steps forward, or back if by is negative.
+const go = (s, to) => inTurn(() => visit(s, to));
+const move = (s, by) => inTurn(() => visit(s, s.state.step + by));
+
+async function visit(s, to) {
+  noTrouble();
+  to = Math.max(0, Math.min(s.state.steps, to));
+  if (to === s.state.step) return;
+  if (to < s.state.step) s.owed = [];
+  await show(s, await call("back", {session: s.id, to}));
 }
 
 // onward takes a known step, or else the next event. It reports whether something happened.
@@ -338,7 +345,7 @@ async function onward(s) {
     return true;
   }
   const state = await call("next", {session: s.id, by: byId("by").value});
-  if (state.done) return false;
+  if (state.step === s.state.step) return false;
   await show(s, state);
   mirror(s);
   return true;
@@ -370,9 +377,9 @@ let runs = 0; // how many runs were begun
 const delays = [2400, 1700, 1200, 850, 600, 420, 280, 170, 80, 25, 0];
 const delay = () => delays[Number(byId("speed").value)];
 
-// motion returns how long an animation takes, in milliseconds; 0: there is none.
+// motion returns how long an animation takes, in milliseconds; 0: there is none, as when more work waits.
 function motion() {
-  if (still()) return 0;
+  if (still() || queued > 1) return 0;
   const time = running ? Math.min(320, delay() * 0.6) : 320;
   return time < 60 ? 0 : time;
 }
@@ -454,6 +461,8 @@ function captionStage(s) {
   if (s.state.kind !== "election") {
     texts.push(counted(counts.entries, "entry", "entries"), counted(counts.waits, "wait", "waits"));
   }
+  const more = s.state.flying.length - mostDrawn;
+  if (more > 0) texts.push(`${more} of them on their way without a dot`);
   s.figure.querySelector("figcaption").replaceChildren(title, " ",
     make("span", {class: "counts"}, texts.join(", ") + per), " ",
     s.state.film ? make("i", {}, "A recorded run: it does not show the states of nodes.") : "");
@@ -476,9 +485,10 @@ function patterns(size) {
 // measure gives every node its place, and all nodes their size.
 function measure(view) {
   const {state, wide, high, letter} = view;
-  const below = 3.4 * letter; // for the words below a node
   const side = 4.2 * letter;
-  const inner = {left: side, top: 3 * letter, right: wide - side, bottom: high - below - letter};
+  const below = (state.nodes.length > mostByHand ? 3.4 : 5.4) * letter; // for words and buttons below a node
+  const above = (state.kind === "election" ? 4.2 : 3) * letter; // for a crown
+  const inner = {left: side, top: above, right: wide - side, bottom: high - below};
   const places = layouts[state.layout.shape] || onCircle;
   const unit = places(state, (inner.right - inner.left) / (inner.bottom - inner.top));
   view.at = unit.map(p => ({x: inner.left + p.x * (inner.right - inner.left),
@@ -594,10 +604,12 @@ function placeOn({a, middle, b}, share) {
   return {x: mix("x"), y: mix("y")};
 }
 
+const mostDrawn = 400; // messages on the stage, and items of a list
+
 // drawWays draws the ways of messages that are on their way.
 function drawWays(view) {
   const seen = new Set();
-  return shape("g", {class: "ways"}, view.state.flying.map(m => {
+  return shape("g", {class: "ways"}, view.state.flying.slice(0, mostDrawn).map(m => {
     const pair = m.from + ">" + m.to;
     if (seen.has(pair) || m.from === m.to) return null;
     seen.add(pair);
@@ -617,7 +629,8 @@ function drawWaits({s, state, at, radius}) {
     const a = at[node.id], b = at[to];
     const long = Math.max(1, Math.hypot(b.x - a.x, b.y - a.y));
     const x = (b.x - a.x) / long * radius * 1.35, y = (b.y - a.y) / long * radius * 1.35;
-    return shape("line", {class: circle ? "circle" : null, x1: a.x + x, y1: a.y + y, x2: b.x - x, y2: b.y - y,
+    return shape("line", {class: circle ? "circle" : null, x1: a.x + x - y / 5, y1: a.y + y + x / 5,
+      x2: b.x - x - y / 5, y2: b.y - y + x / 5, // arrows to and fro are apart
       "marker-end": "url(#head)"}, shape("title", {}, `node ${node.id} waits for node ${to}`));
   }));
   return shape("g", {class: "waits"}, arrows);
@@ -677,8 +690,10 @@ const diamond = (x, y, r, attributes) =>
 function drawNode(view, node, labels) {
   const {s, state, at, radius: r, letter} = view;
   const {x, y} = at[node.id];
-  const {name, says} = standingOf(state, node);
-  const wrong = state.found && !asking(s) && state.found.says.includes(`node ${node.id} `);
+  const {name, says: all} = standingOf(state, node);
+  const says = at.length > mostByHand ? "" : all;
+  const wrong = state.found && !asking(s) &&
+    new RegExp(`nodes? ([0-9]+(, | and ))*${node.id}\\b`).test(state.found.says);
   const classes = ["node", name, node.paused && "paused", s === present() && node.id === chosen && "chosen",
     wrong && "wrong", node.circle.length && !asking(s) && "circled"].filter(Boolean).join(" ");
   const half = widthOf(says, letter * 0.95) / 2 + 2;
@@ -688,7 +703,7 @@ function drawNode(view, node, labels) {
   labels.push({x: x - r * 1.3, y: y - r * 1.3, wide: r * 2.6, high: r * 2.6});
   if (says) labels.push({x: x - half, y: y + r * 1.25, wide: 2 * half, high: letter * 1.1});
   const group = shape("g", {class: classes, role: "button", tabindex: -1, "data-node": node.id,
-    "data-key": `n${s.id}-${node.id}`, "aria-label": `${title} ${node.id}${says ? ", " + says : ""}`},
+    "data-key": `n${s.id}-${node.id}`, "aria-label": `${title} ${node.id}${all ? ", " + all : ""}`},
   outline(name, x, y, r), node.paused && shape("circle", {class: "pausing", cx: x, cy: y, r: r * 0.98}),
   badges(state, node, x, y, r), shape("text", {class: "id", x, y: y + r * 0.36, "font-size": r * 1.05},
     (node.server ? "S" : "") + node.id), says && word);
@@ -720,7 +735,8 @@ function pill({s, state, at, radius: r, letter}, node, row, labels) {
 function drawMessages(view, labels) {
   const {s, state, at, radius, letter} = view;
   const groups = new Map();
-  for (const m of state.flying) {
+  const drawn = state.flying.slice(0, mostDrawn);
+  for (const m of drawn) {
     const pair = m.from + ">" + m.to;
     groups.set(pair, [...(groups.get(pair) || []), m]);
   }
@@ -739,7 +755,7 @@ function drawMessages(view, labels) {
   for (const {x, y} of s.spots.values()) {
     labels.push({x: x - size, y: y - size, wide: 2 * size, high: 2 * size});
   }
-  return state.flying.map(m => drawMessage(view, m, size, labels));
+  return drawn.map(m => drawMessage(view, m, size, labels));
 }
 
 // drawMessage draws a message as a dot with its label.
@@ -849,7 +865,7 @@ function showNext(s) {
   let key = 0;
   const parts = headings.map(([name, title]) => groups.get(name) && groups.get(name).length &&
     make("div", {role: "group", "aria-label": title}, make("h3", {}, title),
-      groups.get(name).map(e => nextItem(s, e, ++key))));
+      nextItems(s, groups.get(name), () => ++key)));
   const faults = folded.map(([name, title]) => foldedGroup(s, name, title, groups.get(name) || []));
   list.replaceChildren(...[...parts, ...faults].filter(Boolean));
   if (!list.children.length) list.append(make("p", {}, "Nothing."));
@@ -866,16 +882,17 @@ function groupsOf(all) {
 // foldedGroup returns a group that is unfolded on demand.
 function foldedGroup(s, name, title, all) {
   if (!all.length) return null;
-  const open = openGroups.has(name);
-  const details = make("details", {open}, make("summary", {}, `${title} (${all.length})`),
-    open ? all.map(e => nextItem(s, e, 0)) : null);
-  details.addEventListener("toggle", () => {
-    if (details.open === openGroups.has(name)) return;
-    if (details.open) openGroups.add(name);
-    else openGroups.delete(name);
-    showNext(s);
-  });
+  const details = make("details", {open: openGroups.has(name)},
+    make("summary", {}, `${title} (${all.length})`), nextItems(s, all, () => 0));
+  details.addEventListener("toggle", () => openGroups[details.open ? "add" : "delete"](name));
   return details;
+}
+
+// nextItems returns the buttons of some things that can happen.
+function nextItems(s, all, key) {
+  const more = all.length - mostDrawn;
+  return [...all.slice(0, mostDrawn).map(e => nextItem(s, e, key())),
+    more > 0 && make("p", {class: "gap"}, `and ${more} more`)];
 }
 
 // nextItem returns the button of something that can happen.
@@ -907,7 +924,7 @@ function showSteps(s) {
   if (now) scrollTo(list, now);
   const unknown = k => !s.told[k] || (k < step && !s.told[k].seen);
   const missing = Array.from({length: to - from}, (_, i) => from + i).find(unknown);
-  if (missing !== undefined && !s.state.film) inTurn(() => learn(s, missing, to));
+  if (missing !== undefined) inTurn(() => learn(s, missing, to));
 }
 
 // scrollTo scrolls a box so that something in it shows, and does not scroll the page.
@@ -930,25 +947,22 @@ function stepItem(s, k, step) {
 
 // showSaying writes the story of the last step above the stage, or what to do first.
 function showSaying(s) {
-  const {last, step, film} = s.state;
-  const story = last && step > 0 ? (last.story && last.story.length ? last.story.join("; ") : last.text) : "";
-  byId("say").replaceChildren(story ? `${step}. ${story}` : film ? "Press Run, or Step."
-    : firstHint(s.state));
+  const {last, step} = s.state;
+  const story = last ? (last.story.length ? last.story.join("; ") : last.text) : "";
+  byId("say").replaceChildren(...(story ? [`${step}. ${story}`] : firstHint(s.state)));
 }
 
 // firstHint says what to do before the first step, and what to look for in an algorithm known to be broken.
 function firstHint(state) {
-  if (state.steps > 0) return "Press Forward (key Right) for the next step, or Run.";
-  const {flaw} = algorithmNamed(state.algorithm) || {};
+  if (state.steps > 0) return ["Press Forward (key Right) for the next step, or Run."];
   const verb = state.kind === "election" ? "campaign" : "ask";
-  return `Press \u201c${verb}\u201d below a node. Click a message: it arrives. Click a node: its state. ` +
-    (!flaw || challenge ? "" : `This algorithm is known to be broken: ${goals[flaw] || "how?"}`);
+  const hint = `Press \u201c${verb}\u201d below a node. Click a message: it arrives. ` +
+    "Click a node: its state. ";
+  const one = catalog.challenges.find(c => c.algorithm === state.algorithm);
+  if (challenge || !one || !algorithmNamed(state.algorithm).flaw) return [hint];
+  return [hint + "This algorithm is known to be broken: ",
+    make("button", {"data-challenge": one.id}, one.title)];
 }
-
-// goals are what one can look for, by the check that an algorithm fails.
-const goals = {exclusion: "can you get two inside?", deadlock: "can you stop them all?",
-  starvation: "can you let a node wait for ever?", leaders: "can you get two leaders?",
-  terms: "can you get two leaders in one term?", agreement: "can you keep them from agreeing on a leader?"};
 
 // showNode shows the state of the chosen node, and what can be done with it.
 function showNode(s) {
@@ -1027,26 +1041,21 @@ async function loadSources() {
   if (packed) sources = JSON.parse(new TextDecoder().decode(await unpack(packed)));
 }
 
-// machineOf returns the source of the machine that ran last, or the one whose file has the name of the
-// algorithm.
+// machineOf returns the source of the machine that ran last, or that of node 0.
 function machineOf(state) {
-  const all = (state.last && state.step > 0 && state.last.ran) || [];
-  const known = all.filter(ran => sources[ran.machine]);
+  const known = ((state.last && state.last.ran) || []).filter(ran => sources[ran.machine]);
   const ran = known.find(ran => ran.case) || known[0];
-  if (ran) return {source: sources[ran.machine], ran};
-  const file = "/" + state.algorithm.replace(/-/g, "_") + ".go";
-  const name = Object.keys(sources).find(name => name !== "files" && sources[name].file.endsWith(file));
-  return name ? {source: sources[name], ran: null} : null;
+  const source = sources[ran ? ran.machine : state.machine];
+  return source ? {source, ran} : null;
 }
 
-// executed returns the parts of files that a machine executed: the handler, and in it the case.
+// executed returns what a machine executed: the handler, and the part of it that is about the case. If that
+// is in the handler of an embedded type, in another file, it is all that shows.
 function executed({source, ran}) {
   const handler = ran && source.handlers && source.handlers[ran.method];
   if (!handler) return null;
-  const elsewhere = handler.elsewhere && handler.elsewhere[ran.case];
-  if (elsewhere) return {file: elsewhere.file, range: [elsewhere.from, elsewhere.to], part: null};
-  return {file: handler.file || source.file, range: [handler.from, handler.to],
-    part: (handler.cases && handler.cases[ran.case]) || null};
+  const part = handler.cases[ran.case];
+  return part && part.file !== handler.file ? {whole: part} : {whole: handler, part};
 }
 
 // showCode shows the file of the algorithm and marks what the last step executed. Before the first step it
@@ -1062,17 +1071,17 @@ function showCode(s) {
   }
   const {source, ran} = machine;
   const place = executed(machine);
-  const file = place ? place.file : source.file;
+  const file = place ? place.whole.file : source.file;
   if (file !== shownFile) showFile(body, file);
   const lines = body.querySelectorAll(".line");
   lines.forEach(line => line.classList.remove("ran", "case"));
-  for (const [range, name] of place ? [[place.range, "ran"], [place.part, "case"]] : []) {
-    if (range) lines.forEach((line, i) => line.classList.toggle(name, i + 1 >= range[0] && i < range[1]));
+  for (const [part, name] of place ? [[place.whole, "ran"], [place.part, "case"]] : []) {
+    if (part) lines.forEach((line, i) => line.classList.toggle(name, i + 1 >= part.from && i < part.to));
   }
   body.querySelector(".where").textContent = file +
     (place ? `: ${ran.method}${ran.case ? ", " + ran.case : ""}, at node ${ran.node}` : "");
   if (!place && s.state.step > 0) return;
-  const [first] = place ? place.part || place.range : source.doc || [1];
+  const first = place ? (place.part || place.whole).from : (source.doc || [1])[0];
   const box = body.querySelector("pre");
   if (lines[first - 1]) {
     box.scrollTop = lines[first - 1].offsetTop - box.offsetTop - (place ? box.clientHeight * 0.25 : 0);
@@ -1097,37 +1106,41 @@ function codeLine(line) {
 
 // ---------------------------------------------------------------------------------------------- Diagram
 
-const diagramSteps = 40; // how many steps the diagram shows
 let diagramPlan = 0;
+let diagramDrawn = 0; // when the diagram was drawn last
 
-// planDiagram draws the diagram when the page has been still for a moment.
+// planDiagram draws the diagram when the page has been still for a moment, and now and then during a run.
 function planDiagram() {
+  if (running && performance.now() - diagramDrawn > 1000) return inTurn(showDiagram);
   clearTimeout(diagramPlan);
   diagramPlan = setTimeout(() => inTurn(showDiagram), running ? 400 : 120);
 }
 
+// showDiagram draws the latest steps, as many as fit.
 async function showDiagram() {
   const s = present();
   const box = byId("diagram");
+  diagramDrawn = performance.now();
   if (!s.state || s.state.step === 0) {
     box.replaceChildren(make("p", {}, "The space-time diagram grows here, with a line for each node."));
     return;
   }
-  const range = {session: s.id, from: Math.max(0, s.state.step - diagramSteps), to: s.state.step};
+  const least = letters() / 17, wide = box.clientWidth - 12; // letters have 11 pixels, and a step 44
+  const steps = Math.max(12, Math.min(40, Math.floor((wide / least - 110) / 44)));
+  const range = {session: s.id, from: Math.max(0, s.state.step - steps), to: s.state.step};
   try {
     const parsed = new DOMParser().parseFromString(await call("diagram", range), "image/svg+xml");
     const picture = document.importNode(parsed.documentElement, true);
-    const fits = (box.clientWidth - 12) / picture.viewBox.baseVal.width;
-    picture.style.zoom = Math.max(letters() / 17, Math.min(letters() / 13, fits)); // letters have 11 pixels
+    picture.style.zoom = Math.max(least, Math.min(letters() / 13, wide / picture.viewBox.baseVal.width));
     box.replaceChildren(picture);
     box.scrollLeft = box.scrollWidth;
-  } catch (problem) {
-    box.replaceChildren(make("p", {}, "No diagram: " + problem.message));
+  } catch (problem) { // after a colon it names options of another command
+    box.replaceChildren(make("p", {}, "No diagram: " + problem.message.split(": ")[0] + "."));
   }
 }
 
-// drawStrip draws who was inside, waiting, leading, down or paused at which of the latest steps, with cuts as
-// bands.
+// drawStrip draws who was inside, waiting, leading, down or paused at which of the latest steps, with cuts
+// and other faults as bands.
 function drawStrip(s) {
   const {state} = s;
   const box = byId("strip");
@@ -1139,28 +1152,13 @@ function drawStrip(s) {
   const end = bar => x(bar.to === null ? state.step : bar.to);
   const parts = asking(s) ? [] : state.strip;
   box.replaceChildren(shape("svg", {width: wide, height: high, viewBox: `0 0 ${wide} ${high}`},
-    cutsOf(s).map(cut => shape("rect", {class: "cut", x: x(cut.from), y: 0, height: high,
-      width: Math.max(2, end(cut) - x(cut.from))}, shape("title", {}, "links are cut"))),
+    parts.filter(bar => bar.node < 0).map(bar => shape("rect", {class: "cut", x: x(bar.from), y: 0,
+      height: high, width: Math.max(2, end(bar) - x(bar.from))}, shape("title", {}, "a fault"))),
     state.nodes.map(({id}) => [
       row > 7 && shape("text", {x: left - 5, y: (id + 0.8) * row, "font-size": row * 0.85}, String(id)),
       shape("line", {class: "life", x1: left, x2: wide - 4, y1: (id + 0.5) * row, y2: (id + 0.5) * row})]),
-    parts.map(bar => stripBar(bar, row, x(bar.from), end(bar))),
+    parts.filter(bar => bar.node >= 0).map(bar => stripBar(bar, row, x(bar.from), end(bar))),
     shape("line", {class: "now", x1: x(state.step), x2: x(state.step), y1: 0, y2: high})));
-}
-
-// cutsOf lists the steps in which links were cut, as far as the strip shows them.
-function cutsOf(s) {
-  const first = s.state.from || 0;
-  const cuts = [];
-  for (let at = first; at < s.state.step; at++) {
-    const text = s.told[at] ? s.told[at].text : "";
-    const last = cuts[cuts.length - 1];
-    if (/^(cut|heal)\b/.test(text) && last && last.to === null) last.to = at + 1;
-    if (text.startsWith("cut ")) cuts.push({from: at + 1, to: null});
-    else if (text === "heal" && !last) cuts.push({from: first, to: at + 1});
-  }
-  if (s.state.cut.length && !cuts.length) cuts.push({from: first, to: null});
-  return cuts;
 }
 
 // stripBar returns the bar of one thing that a node did.
@@ -1197,25 +1195,32 @@ function showBanner(s) {
   document.body.classList.toggle("frozen", over);
   banner.hidden = !over;
   if (!over) return banner.replaceChildren();
-  const {found, stuck, broken} = s.state;
-  const promise = promises[found ? found.check : s.state.kind === "election" ? "agreement" : "deadlock"];
-  banner.replaceChildren(make("p", {}, make("b", {}, sentence(found ? found.says : stuck)),
-    ` Broken promise: ${promise || found.check}. ${assumptionsOf(broken)} `,
-    make("span", {class: "verdict"}), " ", make("button", {"data-do": "back"}, "Back one step"), " ",
+  const {found, stuck, film} = s.state;
+  banner.replaceChildren(make("p", {}, make("b", {}, sentence(found ? found.says : stuck)), " ",
+    film ? "" : promiseOf(s.state), make("span", {class: "verdict"}), " ",
+    make("button", {"data-do": "back"}, "Back one step"), " ",
     found ? null : make("button", {"data-do": "wentOn"}, "Go on all the same")));
   inTurn(() => showVerdict(s));
 }
 
 const sentence = text => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
-const assumptionsOf = broken => broken ? `Before that, the run broke what the algorithm assumes: ${broken}.`
-  : "All was as the algorithm assumes, so the algorithm itself is broken.";
+// promiseOf says which promise is broken, or why none was made.
+function promiseOf({found, broken, kind}) {
+  if (broken) return `Outside its model: ${broken}. `;
+  const check = found ? found.check : kind === "election" ? "agreement" : "deadlock";
+  const promise = promises[check] || check;
+  return `Broken promise: ${promise}. All was as the algorithm assumes, so the algorithm itself is broken. `;
+}
 
+// showVerdict says what the checks say. Those of a recorded run judged the whole run.
 async function showVerdict(s) {
   const {outcome, reason} = await call("verdict", {session: s.id});
   const place = byId("banner").querySelector(".verdict");
-  const why = reason && !s.state.found ? `: ${reason}` : "";
-  if (place) place.textContent = sentence(`The checks judge the run ${outcome}${why}`);
+  if (place && outcome) {
+    place.textContent = s.state.film ? `The checks judged the run ${outcome}: ${reason}.`
+      : `The checks judge the run ${outcome}.`;
+  }
 }
 
 // ---------------------------------------------------------------------------------------------- Scenes
@@ -1254,7 +1259,6 @@ let challenge = null; // what a person tries to reach
 async function challengeTo(one) {
   await beginAlone("new", {schedule: one.schedule});
   challenge = {...one, first: sessions[0].state.step};
-  adopt(sessions[0].state, one.schedule);
   draw(sessions[0]);
 }
 
@@ -1305,7 +1309,7 @@ async function reveal() {
 function openSchedule() {
   return inTurn(async () => {
     const s = present();
-    byId("schedule-note").textContent = "";
+    byId("schedule-note").textContent = s.state.film ? "A recorded run has no schedule." : "";
     byId("text").value = s.state.film ? "" : await call("schedule", {session: s.id});
     byId("link").value = byId("text").value ? await linkTo(byId("text").value) : "";
     byId("schedule").showModal();
@@ -1323,9 +1327,9 @@ async function linkTo(text) {
 
 // scheduleOf reads the schedule of a link: packed, or the text itself.
 async function scheduleOf(value) {
-  const plain = decodeURIComponent(value);
-  if (/^[\s#]|^turnstile\b/.test(plain)) return plain;
   try {
+    const plain = decodeURIComponent(value);
+    if (/^[\s#]|^turnstile\b/.test(plain)) return plain;
     const bytes = Uint8Array.from(atob(value.replace(/-/g, "+").replace(/_/g, "/")), c => c.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     return await new Response(stream).text();
@@ -1338,17 +1342,8 @@ async function scheduleOf(value) {
 async function openText(text) {
   const first = text.trimStart();
   if (!first) throw new Error("This is empty: a schedule begins with a line turnstile schedule 1.");
-  if (/^[{[]/.test(first)) return beginAlone("film", {film: filmOf(text)});
+  if (/^[{[]/.test(first)) return beginAlone("film", {film: text});
   await beginAlone("new", {schedule: text});
-  adopt(sessions[0].state, text);
-}
-
-function filmOf(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("This file is neither a schedule nor a recorded run.");
-  }
 }
 
 async function openFile(file) {
@@ -1469,10 +1464,8 @@ function adopt(state, text) {
 }
 
 function simulate() {
-  const options = {};
-  for (const field of byId("option-list").querySelectorAll("[data-option]")) {
-    options[field.dataset.option] = field.value;
-  }
+  const fields = [...byId("option-list").querySelectorAll("[data-option]")];
+  const options = Object.fromEntries(fields.map(field => [field.dataset.option, field.value]));
   return beginAlone("simulate", {algorithm: byId("algorithm").value, n: chosenN(), options,
     entries: Number(byId("entries").value), seed: Number(byId("seed").value), latency: byId("latency").value,
     fault: byId("fault").value});
@@ -1552,9 +1545,8 @@ function showTransport(s) {
 // actions are what buttons do, by their id or by data-do.
 const actions = {
   "to-start": () => sessions.forEach(s => go(s, 0)),
-  "start": () => sessions.forEach(s => go(s, 0)),
-  "back": () => go(present(), present().state.step - 1),
-  "forward": () => go(present(), present().state.step + 1),
+  "back": () => move(present(), -1),
+  "forward": () => move(present(), 1),
   "to-end": () => go(present(), present().state.steps),
   "step": stepOnce,
   "run": run,
@@ -1575,10 +1567,9 @@ const actions = {
 };
 
 function toggleHall() {
-  const on = document.body.classList.toggle("hall");
-  document.documentElement.classList.toggle("hall", on);
-  byId("hall").setAttribute("aria-pressed", on);
   const root = document.documentElement;
+  const on = root.classList.toggle("hall");
+  byId("hall").setAttribute("aria-pressed", on);
   if (on && root.requestFullscreen) root.requestFullscreen().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
   sessions.forEach(draw);
@@ -1602,22 +1593,17 @@ function activate(s) {
 function press(element) {
   const s = sessionOf(element);
   activate(s);
-  const {step, node, number, go: to, answer: text} = element.dataset;
+  const {step, node, number, go: to, answer: text, challenge: id} = element.dataset;
   const action = actions[element.dataset.do || element.id];
   if (element.classList.contains("message")) hit(s, Number(number));
   else if (to !== undefined) go(s, Number(to));
   else if (step !== undefined) choose(s, step);
   else if (node !== undefined) chooseNode(Number(node));
   else if (text !== undefined) answer(text);
+  else if (id !== undefined) inTurn(() => challengeTo(catalog.challenges.find(c => c.id === id)));
   else if (element.dataset.unchoose !== undefined) chooseNode(chosen);
   else if (element.dataset.close !== undefined) element.closest("dialog").close();
   else if (action) action();
-}
-
-// hit does to a message what a click is set to do.
-function hit(s, number, what) {
-  const mode = document.querySelector("[name=mode]:checked").value;
-  chooseMessage(s, number, what || mode);
 }
 
 // Dragging from node to node cuts them from each other.
@@ -1654,7 +1640,19 @@ function endDrag(event) {
   const group = under && under.closest(".node");
   if (!group || sessionOf(group) !== was.s) return;
   const to = Number(group.dataset.node);
-  if (to !== was.from) choose(was.s, cutStep([[was.from], [to]]));
+  if (to !== was.from) choose(was.s, cutStep(sidesWith(was.s.state.cut, was.from, to)));
+}
+
+// sidesWith returns the sides of a cut that is between two nodes, too. If one of them is on one of two sides,
+// the other joins the other side.
+function sidesWith(cut, a, b) {
+  for (const [joins, other] of [[a, b], [b, a]]) {
+    const at = cut.findIndex(side => side.includes(other));
+    if (cut.length === 2 && at >= 0 && !cut.flat().includes(joins)) {
+      return cut.map((side, i) => i === at ? side : [...side, joins]);
+    }
+  }
+  return [[a], [b]];
 }
 
 let swallow = false; // whether the click that ends a drag is to be ignored
@@ -1777,7 +1775,7 @@ async function openFirst() {
   const begun = text && !text.startsWith("{{") ? JSON.parse(text) : {};
   try {
     if (begun.schedule) return await openText(begun.schedule);
-    if (begun.film) return await beginAlone("film", {film: begun.film});
+    if (begun.film) return await beginAlone("film", {film: JSON.stringify(begun.film)});
     if (await openHash()) return;
   } catch (problem) {
     complain(problem);
