@@ -164,6 +164,9 @@ func (s *Session) judge(o *State) {
 	}
 	if s.stage.Found() != nil {
 		o.Found = &Found{v.Check, v.Says}
+		if handled := s.stage.Handled; v.Check == replay.CheckPanic && len(handled) > 0 {
+			o.Found.Says = fmt.Sprintf("node %d panics: %s", handled[len(handled)-1].Node, v.Says)
+		}
 	} else {
 		o.Stuck = v.Says
 	}

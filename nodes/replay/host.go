@@ -24,7 +24,7 @@ func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a := &g.Nodes[id]
 	g.sent, g.stopped, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
 	if panics := panicOf(func() { do(&a.Process) }); panics != "" {
-		g.found = &Violation{Check: CheckPanic, Says: g.name(id) + " panics: " + panics}
+		g.found = &Violation{Check: CheckPanic, Says: panics}
 		g.Lab.Observe(id, history.Panicked)
 		g.tell("%s: PANIC: %s", g.name(id), panics)
 		return
