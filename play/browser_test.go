@@ -5,6 +5,7 @@ package play
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"image"
@@ -89,9 +90,8 @@ type tab struct {
 // Whatever a browser takes as an action without a value.
 type act = chromedp.Action[chromedp.Void]
 
-// browse opens the page from its file, with what follows # in its address, and waits until it is ready. At
-// the end of the test its console must be empty.
-func browse(t *testing.T, hash string, before ...act) *tab {
+// pageFile returns the path of the page, unless there is nothing to open it with.
+func pageFile(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("make play-test tests the page in a browser")
@@ -103,6 +103,19 @@ func browse(t *testing.T, hash string, before ...act) *tab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return page
+}
+
+// browse opens the page, with what follows # in its address.
+func browse(t *testing.T, hash string, before ...act) *tab {
+	t.Helper()
+	return browseFile(t, pageFile(t)+hash, before...)
+}
+
+// browseFile opens a page from its file, and waits until it is ready. At the end of the test its console must
+// be empty.
+func browseFile(t *testing.T, page string, before ...act) *tab {
+	t.Helper()
 	browser, err := browsing()
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +126,7 @@ func browse(t *testing.T, hash string, before ...act) *tab {
 	messages := chromedp.Console(ctx)
 	t.Cleanup(func() { b.checkConsole(messages) })
 	b.do(before...)
-	b.do(chromedp.Navigate("file://" + page + hash))
+	b.do(chromedp.Navigate("file://" + page))
 	b.until(`!document.body.classList.contains("loading") && document.querySelector("[data-node]")`)
 	return b
 }
@@ -294,6 +307,59 @@ func TestPageOfAScene(t *testing.T) {
 	}
 	b.until(`document.querySelector("#banner").innerText.includes("The checks judge the run violated")`)
 	b.picture("play")
+}
+
+// A recorded run is watched from its start. All of its steps are listed, and its verdict is that of the run.
+func TestPageOfAFilm(t *testing.T) {
+	page, err := os.ReadFile(pageFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text := filmedRun(t, "naive-broadcast", 2)
+	film := &Film{}
+	if err := json.Unmarshal(text, film); err != nil {
+		t.Fatal(err)
+	}
+	film.Verdict = Verdict{"violated", "two were inside"}
+	if page, err = WithStart(page, Start{Film: film}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "film.html")
+	if err := os.WriteFile(path, page, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := browseFile(t, path)
+	b.stands(0)
+	b.until(`document.querySelector("#algorithm").value === "naive-broadcast"`)
+	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	b.stands(1)
+	b.do(chromedp.KeyEvent(kb.End))
+	b.until(`document.querySelector("#banner").innerText.includes("judged the run violated: two were inside.")`)
+	b.until(`document.querySelector("#diagram svg")`)
+	for what, says := range map[string]string{"#banner": "itself is broken", "#steps": "not yet seen",
+		"#trouble:not([hidden])": ""} {
+		got := b.text(fmt.Sprintf(`(document.querySelector(%q) || {innerText: "none"}).innerText`, what))
+		if got != "none" && strings.Contains(got, says) {
+			t.Errorf("%s says %q", what, got)
+		}
+	}
+}
+
+// Keys that are held down lose no step, and a second drag widens a cut.
+func TestPageByManyKeysAndDrags(t *testing.T) {
+	b := browse(t, link("turnstile schedule 1\nalgorithm bully\nn 4\n"))
+	body := func(id int) chromedp.CSS { return chromedp.CSS(fmt.Sprintf(`[data-node="%d"] .body`, id)) }
+	for id := range 2 {
+		b.do(chromedp.DragAndDrop(body(id), body(3)))
+		b.stands(id + 1)
+	}
+	b.until(`document.querySelector("#say").innerText.includes("the sides 0-1/3 are lost")`)
+	b.do(chromedp.KeyEvent("a"))
+	b.stands(6)
+	for range 4 {
+		b.do(chromedp.KeyEvent(kb.ArrowLeft))
+	}
+	b.stands(2)
 }
 
 // At every width and in every colour scheme, nothing is wider than the page, and no console complains.

@@ -110,6 +110,9 @@ func challengeIn(space explore.Space, given nodes.Config, broken nodes.Assumptio
 		c.Title = asks[replay.CheckStarvation]
 	}
 	words := append([]string{c.Algorithm, fails}, given.Given()...)
+	if len(words) > 2 {
+		c.Title += ", with " + strings.Join(words[2:], ", ")
+	}
 	if broken != 0 {
 		words = append(words, broken.String())
 		c.Title += fmt.Sprintf(", outside its model: it assumes %v", broken)

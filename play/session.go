@@ -101,11 +101,16 @@ func (s *Session) Take(text string) error {
 	return s.add(read)
 }
 
-// parse reads a step.
-func (s *Session) parse(text string) (replay.Step, error) {
+// head returns the lines above the steps of the schedule.
+func (s *Session) head() string {
 	head := *s.schedule
 	head.Steps = nil
-	read, err := replay.Parse(strings.NewReader(head.String()+text), catalog.Table{}.Find)
+	return head.String()
+}
+
+// parse reads a step.
+func (s *Session) parse(text string) (replay.Step, error) {
+	read, err := replay.Parse(strings.NewReader(s.head()+text), catalog.Table{}.Find)
 	switch {
 	case err != nil:
 		_, why, _ := strings.Cut(err.Error(), ": ") // the line is one that the user does not see
@@ -152,10 +157,8 @@ func (s *Session) forward() error {
 	if step.What != replay.StepStart {
 		s.stage.Start()
 	}
-	if s.stage.Found() == nil {
-		if err := s.stage.Play(step); err != nil {
-			return fmt.Errorf("%s%v: %w", lineOf(step), step, err)
-		}
+	if err := s.stage.Play(step); err != nil {
+		return fmt.Errorf("%s%v: %w", lineOf(step), step, err)
 	}
 	s.at++
 	if s.at%snapshotEvery == 0 && s.at/snapshotEvery == len(s.copies) {
@@ -173,7 +176,8 @@ func lineOf(step replay.Step) string {
 	return fmt.Sprintf("line %d, ", step.Line)
 }
 
-// Back goes to where the session stood after a number of steps: back, or forward to steps that are known.
+// Back goes to where the session stood after a number of steps: back, or forward to steps that are known. The
+// known steps after a broken promise cannot be taken, and are forgotten.
 func (s *Session) Back(to int) error {
 	if to < 0 || to > len(s.schedule.Steps) {
 		return fmt.Errorf("step %d: there are steps 0 to %d", to, len(s.schedule.Steps))
@@ -184,6 +188,10 @@ func (s *Session) Back(to int) error {
 		s.before = nil
 	}
 	for s.at < to {
+		if s.stage.Found() != nil {
+			s.schedule.Steps = s.schedule.Steps[:s.at]
+			return s.Back(s.at)
+		}
 		if s.at == to-1 {
 			s.before = s.fields()
 		}
@@ -207,13 +215,11 @@ func (s *Session) fields() [][]nodes.Field {
 
 // Schedule returns the steps taken so far as a schedule, with the notes between them.
 func (s *Session) Schedule() string {
-	head := *s.schedule
-	head.Steps = nil
 	var b strings.Builder
 	if s.title != "" {
 		fmt.Fprintln(&b, wordTitle, s.title)
 	}
-	b.WriteString(head.String())
+	b.WriteString(s.head())
 	for at := range s.at + 1 {
 		for _, n := range s.notes {
 			if n.At == at {

@@ -48,6 +48,15 @@ func TestTwoEnterByHand(t *testing.T) {
 	}
 }
 
+// The steps of a schedule after a broken promise are forgotten.
+func TestStepsAfterAViolation(t *testing.T) {
+	s := open(t, naive+"req 0; req 1; 0>1 request; 1>0 request; 1>0 reply; 0>1 reply; exit 0; exit 1\n")
+	o := s.State()
+	if o.Step != 6 || o.Steps != 6 || o.Found == nil || o.Last.Story[0] != "node 1 gets reply from node 0" {
+		t.Errorf("step %d of %d: %+v, %+v", o.Step, o.Steps, o.Found, o.Last)
+	}
+}
+
 // Back k and forward k is the identity, for each k, also across copies of the stage.
 func TestBackAndForward(t *testing.T) {
 	s := open(t, "turnstile schedule 1\nalgorithm maekawa\nn 3\n")

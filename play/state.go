@@ -130,13 +130,16 @@ func (s *Session) State() *State {
 	status := g.Status()
 	o := &State{Step: s.at, Steps: len(s.schedule.Steps), Algorithm: first.Name, Kind: kindOf(first.Kind),
 		Machine: typeOf(g.Nodes[0].Process.Machine(0)),
-		Title: strings.Join(append([]string{first.Name, english.Count(s.stack.N(), "node", "nodes")},
-			s.schedule.Config.Given()...), ", "),
-		Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Last: s.last(), Flying: s.messages(),
+		Title:   first.Name + ", " + english.Count(s.stack.N(), "node", "nodes"),
+		Layout:  layoutOf(s.stack), Kinds: kindsOf(s.stack), Last: s.last(), Flying: s.messages(),
 		Cut: [][]int{}, Question: s.question()}
 	o.Enabled = s.choices(o.Flying)
 	if s.title != "" {
 		o.Title = s.title + ": " + o.Title
+	}
+	const named = 3 // lines of the head: the format, the algorithm and the number of nodes
+	for _, line := range strings.Split(strings.TrimSpace(s.head()), "\n")[named:] {
+		o.Title += ", " + line
 	}
 	for _, side := range g.Cut {
 		o.Cut = append(o.Cut, ints(side))
