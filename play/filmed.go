@@ -103,20 +103,10 @@ func (s *Show) cut() {
 func (s *Show) rewind() {
 	s.at, s.sent, s.flying, s.nodes, s.strip = 0, 0, []Flying{}, nil, &stripper{}
 	for id := range s.stack.Total() {
-		n := s.fresh(id)
+		n := idle(id, s.stack)
 		n.Up, n.Token = true, nodes.ID(id) == s.token
 		s.nodes = append(s.nodes, n)
 	}
-}
-
-// fresh returns a node that has done nothing, and is down.
-func (s *Show) fresh(id int) Node {
-	n := Node{ID: id, Server: id >= s.stack.N(), State: nodes.Idle.String(), Suspects: []int{},
-		WaitsFor: []int{}, Circle: []int{}, Fields: []Field{}, Timers: []string{}, Side: -1}
-	if n.Server {
-		n.State = "none"
-	}
-	return n
 }
 
 // Back goes to a step.
@@ -172,7 +162,7 @@ func (s *Show) play(e *FilmEvent) {
 		n.Suspects = slices.DeleteFunc(n.Suspects, func(id int) bool { return id == int(e.Count) })
 	case history.Crashed:
 		lives := n.Lives
-		*n = s.fresh(n.ID)
+		*n = idle(n.ID, s.stack)
 		n.Lives = lives
 	case history.Restarted:
 		n.Up, n.Lives = true, e.Count
@@ -199,7 +189,7 @@ func (s *Show) carry(e *FilmEvent) {
 func (s *Show) State() *State {
 	in := s.stack.Instances()[0]
 	o := &State{Step: s.at, Steps: len(s.starts) - 1, Title: s.film.Title + ": " + in.Name + ", " +
-		english.Count(s.stack.N(), "node", "nodes") + ", recorded", Algorithm: in.Name, Kind: kindOf(in.Kind),
+		english.Count(s.stack.N(), "node", "nodes") + ", recorded", Algorithm: in.Name, Kind: nodes.OfKind(kinds, in.Kind),
 		Film: true, Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Nodes: slices.Clone(s.nodes),
 		Flying: slices.Clone(s.flying), Enabled: []Choice{}, Cut: [][]int{}, From: max(0, s.at-shownSteps)}
 	for id := range o.Nodes {

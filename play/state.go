@@ -128,10 +128,10 @@ type Found struct {
 func (s *Session) State() *State {
 	g, first := s.stage, s.stack.Instances()[0]
 	status := g.Status()
-	o := &State{Step: s.at, Steps: len(s.schedule.Steps), Algorithm: first.Name, Kind: kindOf(first.Kind),
-		Machine: typeOf(g.Nodes[0].Process.Machine(0)),
-		Title:   first.Name + ", " + english.Count(s.stack.N(), "node", "nodes"),
-		Layout:  layoutOf(s.stack), Kinds: kindsOf(s.stack), Last: s.last(), Flying: s.messages(),
+	o := &State{Step: s.at, Steps: len(s.schedule.Steps), Algorithm: first.Name,
+		Kind: nodes.OfKind(kinds, first.Kind), Machine: typeOf(g.Nodes[0].Process.Machine(0)),
+		Title:  first.Name + ", " + english.Count(s.stack.N(), "node", "nodes"),
+		Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Last: s.last(), Flying: s.messages(),
 		Cut: [][]int{}, Question: s.question()}
 	o.Enabled = s.choices(o.Flying)
 	if s.title != "" {
@@ -179,12 +179,6 @@ func (s *Session) judge(o *State) {
 	}
 }
 
-// kindOf names a kind of algorithm.
-func kindOf(k nodes.Kind) string {
-	return nodes.OfKind(map[nodes.Kind]string{nodes.MutualExclusion: "mutual exclusion",
-		nodes.Election: "election"}, k)
-}
-
 func ints(ids []nodes.ID) []int {
 	all := make([]int, len(ids))
 	for i, id := range ids {
@@ -203,12 +197,22 @@ func kindsOf(stack *algorithm.Stack) (all []Kind) {
 	return all
 }
 
+// idle returns a node that is down and has done nothing.
+func idle(id int, stack *algorithm.Stack) Node {
+	n := Node{ID: id, Server: id >= stack.N(), State: nodes.Idle.String(), Suspects: []int{}, WaitsFor: []int{},
+		Circle: []int{}, Fields: []Field{}, Timers: []string{}, Side: -1}
+	if n.Server {
+		n.State = "none"
+	}
+	return n
+}
+
 // node returns how a node stands.
 func (s *Session) node(id nodes.ID, status stall.Report) Node {
 	a := &s.stage.Nodes[id]
-	n := Node{ID: int(id), Server: int(id) >= s.stack.N(), State: "none", Up: a.Process.Up(), Paused: a.Paused,
-		Term: a.Belief.Term, Suspects: []int{}, WaitsFor: []int{}, Circle: []int{}, Fields: []Field{},
-		Timers: []string{}, Lives: a.Process.Incarnation(), Side: replay.SideOf(s.stage.Cut, id)}
+	n := idle(int(id), s.stack)
+	n.Up, n.Paused, n.Term, n.Lives = a.Process.Up(), a.Paused, a.Belief.Term, a.Process.Incarnation()
+	n.Side = replay.SideOf(s.stage.Cut, id)
 	for peer := range a.Suspects.All() {
 		n.Suspects = append(n.Suspects, int(peer))
 	}
