@@ -189,7 +189,8 @@ func (s *Show) carry(e *FilmEvent) {
 func (s *Show) State() *State {
 	in := s.stack.Instances()[0]
 	o := &State{Step: s.at, Steps: len(s.starts) - 1, Title: s.film.Title + ": " + in.Name + ", " +
-		english.Count(s.stack.N(), "node", "nodes") + ", recorded", Algorithm: in.Name, Kind: nodes.OfKind(kinds, in.Kind),
+		english.Count(s.stack.N(), "node", "nodes") + ", recorded", Algorithm: in.Name, Kind: nodes.OfKind(kinds,
+		in.Kind),
 		Film: true, Layout: layoutOf(s.stack), Kinds: kindsOf(s.stack), Nodes: slices.Clone(s.nodes),
 		Flying: slices.Clone(s.flying), Enabled: []Choice{}, Cut: [][]int{}, From: max(0, s.at-shownSteps)}
 	for id := range o.Nodes {
