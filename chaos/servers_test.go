@@ -215,8 +215,8 @@ func TestAServerThatIsDownForGoodCanBeHealed(t *testing.T) {
 	}
 }
 
-// What an operator takes away is that of the client that holds, waits or leads. A client that has nothing is
-// not hit.
+// An operator deletes the key, or ends the session, of the client that holds, waits or leads. The fault does
+// not hit a client that has no key or session.
 func TestWhatIsTakenAwayByHand(t *testing.T) {
 	d, c := staged(t, "delete: lock of holder, at: 1s", "expire: session of waiter, at: 1s",
 		"delete: lock of holder, at: 1500ms", "expire: session of 2-3, at: 1600ms")

@@ -54,7 +54,7 @@ func electCommand(k known) Command {
 	}
 }
 
-// checkExplained checks --explain, and the flags for a picture of what it prints.
+// checkExplained checks --explain, --diagram and --title.
 func (c *benchCall) checkExplained() error {
 	switch {
 	case !c.explain && c.picture != "":
@@ -80,9 +80,9 @@ func (c *benchCall) checkExplained() error {
 	return checkTitle(c.title, c.picture)
 }
 
-// tellElections prints an election message by message, and draws it if --diagram names a file: that of the
-// initiators and, if the scheme tolerates crashes, the next one after the leader has crashed. Messages arrive
-// in the order in which they were sent, and timers run out once no message is on its way.
+// tellElections prints an election message by message, and draws it if --diagram names a file. It prints the
+// election that the initiators begin and, if the scheme tolerates crashes, the election after a crash of the
+// leader. Messages arrive in the order in which they were sent. Timers run out when no message is on its way.
 func (c *benchCall) tellElections(w io.Writer) error {
 	initiators, err := c.Workload.Initiators.Of(chance.Dice(c.Seed), c.Config.N)
 	if err != nil {

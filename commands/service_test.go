@@ -95,8 +95,8 @@ func TestServicesRefuse(t *testing.T) {
 	}
 }
 
-// A client of the user's own takes the place of a service's client. It gets the servers, the options and the
-// prefix, and what it does is judged by what it declares. A run about it can be judged and made again.
+// A user's own client takes the place of the service's client. It gets the servers, the options and the
+// prefix. The run is judged by the client's declaration, and verify and a repetition work on it.
 func TestOwnClient(t *testing.T) {
 	t.Parallel()
 	shared, err := os.ReadFile("../examples/clients/testbed.py")

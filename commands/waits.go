@@ -17,7 +17,7 @@ import (
 	"turnstile/report/diagram"
 )
 
-const waitsHelp = `Draw which node waits for which others in the stored stall of a run, or after the last
+const waitsHelp = `Draw the wait-for graph of the nodes: in the stored stall of a run, or after the last
 step of a schedule. A circle of waiting nodes is red. If clients wait for a token, the picture says where it
 is. The sides of a cut that was in force while they waited have a color each.
 
@@ -41,7 +41,7 @@ func waitsCommand(k known) Command {
 	c := &waitsCall{pictureCall{known: k}}
 	return Command{
 		Name:     "waits [RUN | SCHEDULE]",
-		Short:    "Draw which node waits for which others in a stall",
+		Short:    "Draw the wait-for graph of a stall",
 		Help:     waitsHelp,
 		Example:  waitsExample,
 		Options:  c.addTo,
@@ -87,7 +87,7 @@ func (c *waitsCall) stalled(ctx context.Context, of *subject) (*stalled, error) 
 	if reports == nil {
 		return nil, fmt.Errorf("%s has no stored stall: clients went on until its end", title)
 	}
-	// Of the sections, only those of the waiting clients last until the end of the run.
+	// Only the sections of waiting clients last until the end of the run.
 	x, err := past.Extract(ctx, section.Window{From: math.MaxInt64, To: math.MaxInt64}, false)
 	if err == nil {
 		x, err = past.Extract(ctx, section.Window{From: x.End, To: x.End}, false)
@@ -100,7 +100,7 @@ func (c *waitsCall) stalled(ctx context.Context, of *subject) (*stalled, error) 
 	return s, nil
 }
 
-// stalledOf returns a stall with what the history tells of it.
+// stalledOf returns a stall, with the word for its permission and the client that entered last.
 func stalledOf(stack *algorithm.Stack, reports stall.Reports, x *spacetime.Extract) *stalled {
 	s := &stalled{reports: reports, WaitOptions: diagram.WaitOptions{Last: nodes.None}}
 	switch stack.Instances()[0].Family {

@@ -50,7 +50,8 @@ func (p *Picture) Heading(x, y float64, title string) float64 {
 	return p.heading(x, y, headingSize, p.wrapped(x, title, headingSize))
 }
 
-// SlideHeading is like Heading, but in larger letters, as far as two lines of them hold the title.
+// SlideHeading is like Heading, but in larger letters. It takes smaller letters if the title needs more than
+// two lines.
 func (p *Picture) SlideHeading(x, y float64, title string) float64 {
 	size := slideSize
 	for size > headingSize && len(p.wrapped(x, title, size)) > 2 {

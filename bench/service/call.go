@@ -200,7 +200,7 @@ func describe(s *Service, v Values, program, endpoint string, others bool) (*Des
 	return d, err
 }
 
-// describeClient completes a description by what is known of the clients.
+// describeClient adds the client library and its declaration to a description.
 func (s *Service) describeClient(d *Description, v Values, others bool) error {
 	if others {
 		names := s.common()

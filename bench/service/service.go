@@ -337,8 +337,8 @@ func (o Option) InCommon() Option {
 // FailedName is the name of the option of [Failed].
 const FailedName = "failed"
 
-// Failed returns the option that says what becomes of a session after a call of the library that failed. The
-// usage says what each value does.
+// Failed returns an option with the values ends and kept: if a call of the library fails, the client ends its
+// session, or keeps it. The usage says what each value does.
 func Failed(usage string) Option {
 	return Option{Name: FailedName, Default: "ends", Usage: usage, Values: []string{"ends", "kept"}}
 }

@@ -201,8 +201,8 @@ func (u *controller) promote(ctx context.Context, m *Member) error {
 	return u.service.Servers.Promote(ctx, m)
 }
 
-// takeLimit is how long Delete and Expire may look for what a client has: its request may still be on the
-// way.
+// takeLimit bounds how long Delete and Expire look for the key or session of a client. The request that
+// creates it may still be on its way.
 const takeLimit = 300 * time.Millisecond
 
 // take takes away what a client has. Servers that do not answer have nothing that could be taken.

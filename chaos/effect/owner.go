@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// byHand has what faults have in common by which an operator takes away what clients of a service have.
+// byHand is embedded in the faults by which an operator deletes a key or ends a session of a client.
 type byHand struct{ plain }
 
 func (byHand) ForGood() bool { return true }

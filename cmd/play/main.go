@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Play is the program for the page in which one plays algorithms by hand. It gives JavaScript the global
-// function turnstile, which takes the name of a call and its arguments as JSON, and returns the answer as
+// Play runs in the page in which people play algorithms by hand. It gives JavaScript the global function
+// turnstile, which takes the name of a call and its arguments as JSON, and returns the answer as
 // JSON: see [play.Call].
 package main
 
