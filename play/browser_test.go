@@ -362,18 +362,28 @@ func TestPageByManyKeysAndDrags(t *testing.T) {
 	b.stands(2)
 }
 
-// At every width and in every colour scheme, nothing is wider than the page, and no console complains.
+// At every width, in every colour scheme and in a hall, nothing is wider than the page, on a desk nothing is
+// higher, and no console complains.
 func TestPageFits(t *testing.T) {
 	text := "turnstile schedule 1\nalgorithm maekawa-textbook\nn 3\n\nreq 0; req 1; req 2\n"
 	for _, c := range []struct {
 		name          string
 		width, height int64
 		scheme        string
-	}{{"narrow", 360, 740, "light"}, {"laptop", 1280, 800, "dark"}, {"wide", 3840, 2160, "light"}} {
+		hall          bool
+	}{{"narrow", 360, 740, "light", false}, {"laptop", 1280, 800, "dark", false},
+		{"hall", 1280, 800, "light", true}, {"wide", 3840, 2160, "light", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			b := browse(t, link(text), chromedp.EmulateViewport(c.width, c.height), preferring(c.scheme))
 			b.stands(3)
+			if c.hall {
+				b.do(chromedp.KeyEvent("h"))
+			}
 			b.picture(c.name)
+			high := b.text(`String(document.documentElement.scrollHeight)`)
+			if c.width > 1000 && high != fmt.Sprint(c.height) {
+				t.Errorf("the page is %s pixels high in a window of %d", high, c.height)
+			}
 			if wide := b.text(`String(document.documentElement.scrollWidth)`); wide != fmt.Sprint(c.width) {
 				t.Errorf("the page is %s pixels wide in a window of %d", wide, c.width)
 			}
