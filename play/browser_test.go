@@ -23,6 +23,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -112,9 +113,8 @@ func browse(t *testing.T, hash string, before ...act) *tab {
 	return browseFile(t, pageFile(t)+hash, before...)
 }
 
-// browseFile opens a page from its file, and waits until it is ready. At the end of the test its console must
-// be empty.
-func browseFile(t *testing.T, page string, before ...act) *tab {
+// load loads a page from its file. At the end of the test its console must be empty.
+func load(t *testing.T, page string, before ...act) *tab {
 	t.Helper()
 	browser, err := browsing()
 	if err != nil {
@@ -127,6 +127,13 @@ func browseFile(t *testing.T, page string, before ...act) *tab {
 	t.Cleanup(func() { b.checkConsole(messages) })
 	b.do(before...)
 	b.do(chromedp.Navigate("file://" + page))
+	return b
+}
+
+// browseFile opens a page from its file, and waits until it is ready.
+func browseFile(t *testing.T, page string, before ...act) *tab {
+	t.Helper()
+	b := load(t, page, before...)
 	b.until(`!document.body.classList.contains("loading") && document.querySelector("[data-node]")`)
 	return b
 }
@@ -285,6 +292,16 @@ func TestPageRefuses(t *testing.T) {
 		b.do(chromedp.KeyEvent(kb.Escape))
 		b.stands(1)
 	}
+}
+
+// A browser without WebAssembly is told what it lacks.
+func TestPageWithoutWebAssembly(t *testing.T) {
+	b := load(t, pageFile(t), func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: "delete window.WebAssembly"})
+		return chromedp.Void{}, err
+	})
+	b.until(`document.querySelector("#trouble").innerText.includes("This browser has no WebAssembly")`)
 }
 
 // A scene opens by its name, at its start. It says what to look at, and a question hides what can happen
