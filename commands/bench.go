@@ -70,6 +70,7 @@ type benchCall struct {
 	explain       bool
 	picture       string // the file for a picture of the elections that --explain prints
 	title         string // the title of this picture
+	again         int    // how often a run is made again that is neither valid nor violated
 	foreign       foreignFlags
 	service       serviceFlags
 	setup         runs.Setup
@@ -101,8 +102,11 @@ func (c *benchCall) addTo(cmd *cobra.Command) {
 		"start nothing; print an election message by message, and another after a crash of the leader")
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of the elections that --explain prints, as SVG")
 	addTitle(f, &c.title)
+	f.IntVar(&c.again, "again", 0,
+		"make a run again that is neither valid nor violated, as on a busy machine, up to this `number` of times")
+	noZero(f, "again", "would change nothing: write a number from 1, or leave it out")
 	group(f, option.Running)
-	forOneCall(cmd, "explain", "diagram", "title", "require", "junit")
+	forOneCall(cmd, "explain", "diagram", "title", "again", "require", "junit")
 	c.completeFlags(cmd, c.table())
 }
 
@@ -397,16 +401,24 @@ func (c *benchCall) resolveDemand(s settings) error {
 	return nil
 }
 
-// run makes the run, shows its progress, and reports on it.
+// run makes the run, again if it shows nothing and --again says so. It shows its progress, and reports on it.
 func (c *benchCall) run(ctx context.Context, a *app) error {
-	if err := c.checkExplained(); err != nil {
+	switch err := c.checkExplained(); {
+	case err != nil:
 		return err
-	}
-	if c.explain {
+	case c.explain:
 		return c.tellElections(a.stdout)
+	case c.again < 0 || c.again > 0 && c.json:
+		return errors.New("--again takes a number from 1, and is not for --json, which prints one run")
 	}
-	_, err := c.make(ctx, a)
-	return err
+	for left := c.again; ; left-- {
+		_, err := c.make(ctx, a)
+		shown := a.status == check.Valid.ExitCode() || a.status == check.Violated.ExitCode()
+		if err != nil || shown || left == 0 || ctx.Err() != nil {
+			return err
+		}
+		fmt.Fprintf(a.stderr, "\norchestrator: the run is made again, as --again says\n")
+	}
 }
 
 // make does what run does, and returns the run; nil: it did not begin.

@@ -309,33 +309,18 @@ func TestForeignExamples(t *testing.T) {
 	}
 }
 
-// The templates of docs/foreign.md work as they stand there, and what they print beside their lines does no
-// harm.
+// The templates of examples work as they stand there, and what they print beside their lines does no harm.
 func TestForeignTemplates(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/foreign.md")
-	if err != nil {
-		t.Fatal(err)
+	built := filepath.Join(t.TempDir(), "lock")
+	build := exec.Command("go", "build", "-o", built, "../examples/go/lock.go")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-	templates := regexp.MustCompile("(?s)```(python|go)\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	if len(templates) != 2 {
-		t.Fatalf("docs/foreign.md has %d templates", len(templates))
-	}
-	for _, x := range templates {
-		source := filepath.Join(t.TempDir(), "main."+map[string]string{"python": "py", "go": "go"}[x[1]])
-		if err := os.WriteFile(source, []byte(x[2]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		program := strings.TrimSuffix(source, ".go")
-		if x[1] == "python" {
-			program = python(t, source)
-		} else if out, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		args := []string{"-n", "2", "--duration", "200ms"}
-		status, says := shownForeign(t, t.TempDir(), "bench", program, args...)
+	for _, program := range []string{built, python(t, "../examples/python/lock.py")} {
+		status, says := shownForeign(t, t.TempDir(), "bench", program, "-n", "2", "--duration", "200ms")
 		if status != 0 || !strings.Contains(says, "yours:permit") {
-			t.Errorf("%s: status %d: %s", x[1], status, says)
+			t.Errorf("%s: status %d: %s", program, status, says)
 		}
 	}
 }
