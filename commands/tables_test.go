@@ -103,8 +103,8 @@ func (l *lockLine) nextAfter(rows []results.FailoverRow, fault string) string {
 		asked, has := r.AskedS.Value()
 		switch {
 		case r.Line != l.failover || r.Fault != fault || has && asked != 2:
-		case r.Runs == 0:
-			return r.Reason
+		case r.Runs == 0: // it ignores the fault
+			return format.Missing
 		default:
 			return format.Seconds(r.MedianS)
 		}
