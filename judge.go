@@ -104,7 +104,7 @@ func settingOf(of Recorded, stack *algorithm.Stack, events []history.Event,
 		fill(events, func(e *history.Event) { e.Value = e.At }, history.Requested)
 	}
 	numbered := []history.Kind{history.Requested, history.Entered, history.Exited, history.Revoked,
-		history.ToldLost, history.TryRefused}
+		history.ToldLost, history.TryRefused, history.GaveUp}
 	if lacks("entry", numbered...) {
 		fill(events, func(e *history.Event) { e.Entry = 0 }, numbered...)
 	}

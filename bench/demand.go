@@ -8,6 +8,7 @@ import (
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
 )
 
@@ -57,6 +58,9 @@ func (j *Job) validateLoad() error {
 	if err := w.CheckRate(); err != nil {
 		return err
 	}
+	if err := j.checkCancelAfter(); err != nil {
+		return err
+	}
 	if w.CampaignEvery != 0 {
 		return fmt.Errorf("--campaign-every %v: %s is no election scheme", w.CampaignEvery, j.Algorithm)
 	}
@@ -65,6 +69,27 @@ func (j *Job) validateLoad() error {
 			w.Think, w.Load)
 	}
 	return nil
+}
+
+// checkCancelAfter returns an error if clients cannot give up while they wait, or the run might never end.
+func (j *Job) checkCancelAfter() error {
+	most := j.Workload.CancelAfter
+	switch {
+	case most == 0:
+		return nil
+	case most < 0:
+		return fmt.Errorf("--cancel-after %v: write how long a client waits, as in 500ms", most)
+	case j.Entries > 0:
+		return fmt.Errorf("--cancel-after %v: what is given up is no entry, and a run of %d entries might "+
+			"never end: use --duration", most, j.Entries)
+	case j.Spec.Cancels:
+		return nil
+	case foreign.Speaks(j.Config):
+		return fmt.Errorf("--cancel-after %v: %s does not declare that it cancels requests (docs/foreign.md): "+
+			"leave it out", most, j.Spec.Name)
+	}
+	return fmt.Errorf("--cancel-after %v: a client of %s that waits has no way to give up: leave it out", most,
+		j.Spec.Name)
 }
 
 // Campaigns are the demand of runs in which nodes are told to start elections.

@@ -157,6 +157,12 @@ func (e *Env) Refuse() { e.inform(OpRefuse, "refuses", Waiting) }
 // Retry records the next try of a request, after Refuse.
 func (e *Env) Retry() { e.inform(OpRetry, "tries again", Waiting) }
 
+// GiveUp ends the request of the waiting client without a grant, after Cancel.
+func (e *Env) GiveUp() {
+	e.instance.setClient("gives up", Waiting, Idle)
+	e.node.effects = append(e.node.effects, Effect{Op: OpGiveUp, Instance: e.index})
+}
+
 // inform has the host record what the client hears of the lock. It panics if the client is not in the state
 // that the parameter in requires. The parameter does names the event in the panic.
 func (e *Env) inform(op Op, does string, in ClientState) {

@@ -47,6 +47,8 @@ type Elector interface {
 
 // Optional interfaces of machines.
 type (
+	// Canceller hears that the waiting client wants no longer. It then calls env.GiveUp or env.Grant.
+	Canceller interface{ Cancel(env *Env) }
 	// Starter acts before any other event.
 	Starter interface{ Start(env *Env) }
 	// Timed hears that a timer it set has run out.
@@ -93,6 +95,7 @@ const (
 	OpTellLost                // the client is told that it has lost what it holds, and goes on
 	OpRefuse                  // the client is told that its request was refused for now
 	OpRetry                   // the refused request is made again
+	OpGiveUp                  // the request of the client ends without a grant
 	OpSuspect                 // the failure detector suspects To
 	OpTrust                   // the failure detector trusts To again
 )
@@ -122,6 +125,7 @@ const (
 	Timeout                       // Timer, as generation Gen, has run out
 	Request                       // the client wants Units of the resource; it must be Idle
 	Release                       // the client is done; it must be Inside
+	Cancel                        // the client wants no longer; it must be Waiting
 	Campaign                      // the elector should bring an election about
 	Suspect                       // the failure detector suspects From
 	Trust                         // the failure detector trusts From again

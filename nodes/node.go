@@ -289,6 +289,9 @@ func (i *instance) handleOwn(in *Input) {
 	case Release:
 		i.setClient("is left by a client", Inside, Idle)
 		i.machine.(Mutex).Release(&i.env)
+	case Cancel:
+		i.setClient("is cancelled by a client", Waiting, Waiting)
+		i.machine.(Canceller).Cancel(&i.env)
 	case Timeout:
 		if i.expire(in.Timer, in.Gen) {
 			i.machine.(Timed).Timeout(&i.env, in.Timer)

@@ -45,6 +45,8 @@ type Spec struct {
 	// Informs says that its machines report what clients learn about the lock: Env.TellLost, Env.Revoke and
 	// Env.Refuse. Without it, what clients learn is unknown.
 	Informs bool
+	// Cancels says that its machines are Cancellers: a client may give up while it waits.
+	Cancels bool
 	// Units says how many units of the resource the algorithm serves, and how many of them one request may take.
 	Units Units
 	// Follows says that the algorithm may follow the leader of an elector that runs beside it (Config.Elect).

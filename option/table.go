@@ -204,6 +204,15 @@ var Table = []*Option{
 				Cell: func(r *Run, _ bool) any {
 					return figure.Number(r.Workload.Take.WholeShare(r.Config.Capacity()))
 				}}}},
+	{Name: "cancel-after", Group: Load, For: Exclusion, Alike: true,
+		Usage:  "how long a client waits for a lock until it cancels its request (default for ever)",
+		NoZero: "would leave no time to wait: leave it out for clients that never give up",
+		Of:     func(r *Run) any { return &r.Workload.CancelAfter },
+		Columns: []Column{{Name: "cancel_after_s", Unit: "s",
+			Is:    "how long a client waits until it cancels its request",
+			Empty: "it never does", Cell: func(r *Run, _ bool) any {
+				return known(r.Workload.CancelAfter > 0, r.Workload.CancelAfter.Seconds())
+			}}}},
 	{Name: "work", Group: Load, For: Exclusion, Alike: true,
 		Usage: "what a client does inside: " + workload.WorkForms + " (default account)",
 		Of:    func(r *Run) any { return &r.Workload.Work },

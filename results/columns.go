@@ -98,6 +98,7 @@ const (
 	ToldForNothing       Column = "told_for_nothing"
 	RefusedTries         Column = "refused_tries"
 	RefusedFree          Column = "refused_free"
+	GivenUp              Column = "given_up"
 	UnfinishedRequests   Column = "unfinished"
 	IssuedShare          Column = "issued_share"
 	ServedShare          Column = "served_share"

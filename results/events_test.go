@@ -90,6 +90,7 @@ var printedEvents = []struct {
 		map[string]any{"of_node": 3., "errs_ns": 900000., "errs_on_host_ns": 50.}},
 	{history.Event{Kind: history.ToldLost, Entry: 8}, map[string]any{"entry": 8.}},
 	{history.Event{Kind: history.TryRefused, Entry: 8, Value: 77}, map[string]any{"entry": 8., "tried_ns": 77.}},
+	{history.Event{Kind: history.GaveUp, Entry: 8}, map[string]any{"entry": 8.}},
 	{history.Event{Kind: history.ClockSet, Count: 2, Value: 7}, map[string]any{"timers": 2., "timers_set": 7.}},
 	{history.Event{Kind: history.Lagged, Value: 90, Fence: 10, Entry: 3, Count: 1},
 		map[string]any{"late_ns": 90., "handled_ns": 10., "late_timers": 3., "sent_by": 1.}},

@@ -40,6 +40,9 @@ var (
 	deaf   = &twin{"state != kazoo.KazooState.CONNECTED", "False"}
 	// hoards releases nothing.
 	hoards = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"}
+	// stays leaves its place in the queue when it gives up.
+	stays = &twin{"Lock(self.path, testbed.me)",
+		"Lock(self.path, testbed.me); self.lock._best_effort_cleanup = int"}
 )
 
 // What runs say.
@@ -48,6 +51,9 @@ const (
 	left   = "the client left as soon as it was told"
 	untold = "no client was told that it had lost the lock"
 )
+
+// givesUp has clients give up again and again.
+const givesUp = "--hold 200ms --think 50ms --cancel-after 300ms --duration 2s"
 
 // clientRuns are runs of the clients of examples/clients and of broken twins.
 var clientRuns = []struct {
@@ -75,6 +81,8 @@ var clientRuns = []struct {
 		0, left},
 	{"bench", "zookeeper", "kazoo_lock.py", deaf, "--hold 5s --duration 5s --cut holder/servers --at 0s " +
 		"--for 5s", 1, untold},
+	{"bench", "zookeeper", "kazoo_lock.py", nil, givesUp, 0, "given up"},
+	{"bench", "zookeeper", "kazoo_lock.py", stays, givesUp, 1, "nothing moves"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader " +
 		"--at 500ms --for 2s", 0, "more while one of the two was paused"},

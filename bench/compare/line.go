@@ -229,7 +229,7 @@ var (
 		"suspicions_wrong", "detection_us_", "elect_", "takeover_us_", "all_agreed_us_", "leader_changes_per_s",
 		"leaderless_us", "two_leaders_", "flaps", "terms_backwards", "violations", "overlap_us",
 		"told_inside_us", "told_after_us", "overlapped_untold", "told_for_nothing", "refused_tries", "refused_free",
-		"unfinished", "lost_", "timer_late_us_", "node_rss_mb_max", "ready_ms"}
+		"given_up", "unfinished", "lost_", "timer_late_us_", "node_rss_mb_max", "ready_ms"}
 )
 
 // betterOf returns 1 if more of a metric is better, -1 if less is better, and 0 if the metric has no

@@ -238,7 +238,7 @@ func TestEveryColumnIsFilled(t *testing.T) {
 		"node_rss_mb_max", "ready_ms", "lost_with_broker", "lost_to_deaths", "bytes_per_entry",
 		"server_bytes_per_entry", "entries_told", "told_stayed", "told_inside_us", "told_inside_us_max",
 		"told_for_nothing", "overlapped_untold", "told_after_us_max", "refused_tries", "refused_free",
-		"resource", "resource_round_trips_per_entry", "resource_us_mean"} {
+		"given_up", "cancel_after_s", "resource", "resource_round_trips_per_entry", "resource_us_mean"} {
 		filled[column] = true
 	}
 	fills := func(row iter.Seq2[string, any]) {

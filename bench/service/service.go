@@ -125,6 +125,7 @@ type Declaration struct {
 	Safe      []string        `json:"safe"` // assumptions of their safety
 	Live      []string        `json:"live"`
 	Fenced    bool            `json:"fenced,omitempty"`
+	Cancels   bool            `json:"cancels,omitempty"`
 	Elects    bool            `json:"elects,omitempty"`
 	Terms     bool            `json:"terms,omitempty"`
 	GraceMS   float64         `json:"grace_ms,omitempty"`

@@ -49,7 +49,7 @@ func (w *watch) retire(id nodes.ID) (requests []uint64) {
 	for i := range l.Instances {
 		c := &l.Instances[i]
 		made, entered, left := c.Requests.Load(), c.Entries.Load(), c.Exits.Load()
-		w.abandoned += made - entered
+		w.abandoned += made - entered - c.GaveUp.Load()
 		w.crashed += entered - left
 		requests = append(requests, made)
 	}
@@ -70,6 +70,7 @@ func (w *watch) close() {
 // as sent.
 type sums struct {
 	requests, entries, exits uint64
+	gaveUp                   uint64 // requests that their clients gave up
 	sent, delivered          uint64
 	timeouts                 uint64
 	pending                  int64
@@ -86,6 +87,7 @@ func (w *watch) read() sums {
 	s.unknown = !w.renew()
 	w.each(func(c *history.InstanceCounters) {
 		s.exits += c.Exits.Load()
+		s.gaveUp += c.GaveUp.Load()
 		s.timeouts += c.Timeouts.Load()
 		s.delivered += c.Dropped.Load()
 		for kind := range w.heartbeats {
@@ -171,8 +173,8 @@ func (w *watch) cold() (n int) {
 // atRest reports whether no message is in transit and no request open.
 func (s sums) atRest() bool { return !s.unknown && !s.open() && s.delivered == s.sent }
 
-// over returns how many requests are over: their clients have left or died.
-func (s sums) over() uint64 { return s.exits + s.abandoned + s.crashed }
+// over returns how many requests are over: their clients have left, given up or died.
+func (s sums) over() uint64 { return s.exits + s.gaveUp + s.abandoned + s.crashed }
 
 // nobodyInside reports whether every client that entered has left or died.
 func (s sums) nobodyInside() bool { return s.entries == s.exits+s.crashed }

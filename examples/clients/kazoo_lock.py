@@ -11,7 +11,7 @@ class Lock:
                                         default_acl=[security.make_acl("auth", "", all=True)])
         self.client.add_listener(self.hear)
         self.client.start()
-        self.path = "/" + options["prefix"] + "lock"
+        self.path, self.lock = "/" + options["prefix"] + "lock", None
 
     def hear(self, state):  # a client that is disconnected knows nothing of its lock
         if state != kazoo.KazooState.CONNECTED:
@@ -21,8 +21,12 @@ class Lock:
         self.lock = self.client.Lock(self.path, testbed.me)
         return self.lock.acquire() and int(self.lock.node[-10:]) + 1  # the fence: the number of its node
 
+    def cancel(self):
+        if self.lock:
+            self.lock.cancel()
+
     def release(self):
         self.lock.release()
 
 testbed.lock(Lock, safe=["no-pause", "timing", "no-amnesia"], live=["no-loss", "server-majority"], fenced=True,
-             grace_ms=9000)
+             cancels=True, grace_ms=9000)

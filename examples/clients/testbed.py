@@ -4,6 +4,7 @@ import importlib, json, os, queue, sys, threading, traceback
 out = os.fdopen(os.dup(1), "w")  # for lines alone: what else is printed goes to standard error
 os.dup2(2, 1)
 mutex, calls, me, inside, losses, latest = threading.Lock(), queue.SimpleQueue(), None, None, 0, 0
+waits = None  # the lock for which the client waits
 
 def say(type, **body):
     with mutex:
@@ -15,6 +16,10 @@ def read(work, declares):
     global me
     for line in sys.stdin:
         body = json.loads(line)["body"]
+        if body["type"] == "cancel":
+            if waits:
+                waits.cancel()
+            continue
         if body["type"] != "init":
             calls.put(body)
             continue
@@ -26,10 +31,11 @@ def read(work, declares):
     os._exit(0)
 
 def serve(lock, kind, to):
-    global inside
+    global inside, waits
     if kind == "request":
-        before = losses
-        if (fence := lock.acquire()) is False:
+        before, waits = losses, lock
+        fence, waits = lock.acquire(), None
+        if fence is False:
             raise TimeoutError("the lock was not acquired")
         say("entered", in_reply_to=to, fence=fence if type(fence) is int else 0)
         inside = to
@@ -42,7 +48,8 @@ def serve(lock, kind, to):
             say("release_ok", in_reply_to=to)
 
 def lock(open, **declares):
-    """Serves the lock that open(options) returns. Its acquire may return a fence number; False: it is refused."""
+    """Serves the lock that open(options) returns. Its acquire may return a fence number; False: it is refused.
+    With cancels=True its cancel, in another thread, makes acquire fail, and the client has given up."""
     def work(options):
         lock = None
         while body := calls.get():

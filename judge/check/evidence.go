@@ -24,6 +24,7 @@ type evidence struct {
 	ranked   *rankFold // nil: the algorithm does not serve the client with fewest requests first
 
 	abandoned uint64                               // sections whose node crashed before they were entered
+	gaveUp    uint64                               // sections that their clients gave up
 	waiting   []openRequest                        // requests that wait at the end, the oldest first
 	inside    []section.Section                    // sections that never ended, the oldest first
 	entryCost algorithm.EntryCost                  // how many messages an entry takes; nil: unknown

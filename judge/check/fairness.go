@@ -174,7 +174,7 @@ func (f *fairFold) entered(s *section.Section) {
 
 // ended takes a request that was never entered.
 func (f *fairFold) ended(s *section.Section) {
-	if s.State == section.Unserved || s.State == section.Abandoned {
+	if s.State == section.Unserved || s.State == section.Abandoned || s.State == section.GaveUp {
 		f.until(s.Ended)
 		f.over(f.line(s.Resource), s, s.Ended)
 	}

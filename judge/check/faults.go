@@ -298,7 +298,7 @@ func (g *gaps) entered(s *section.Section) {
 
 func (g *gaps) ended(s *section.Section) {
 	switch s.State {
-	case section.Unserved, section.Abandoned:
+	case section.Unserved, section.Abandoned, section.GaveUp:
 		g.wait(s, min(s.Ended, g.sections.Window.To))
 	case section.Exited, section.Revoked, section.Crashed:
 		g.left = max(g.left, s.Ended)

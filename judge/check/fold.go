@@ -297,6 +297,8 @@ func (f *Fold) Ended(s *section.Section) {
 	switch s.State {
 	case section.Abandoned:
 		f.abandoned++
+	case section.GaveUp:
+		f.gaveUp++
 	case section.Unserved:
 		f.waiting = append(f.waiting, openRequest{s.Asked, s.Node, s.Entry, s.Resource.Instance})
 	case section.Unended:

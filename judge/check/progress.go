@@ -117,7 +117,11 @@ func allServed(e *evidence) Finding {
 	case len(inside) > 0:
 		return inconclusive("the run came to rest though %s never left", name(inside[0].Node))
 	}
-	return valid("all of %s were served", english.Count(e.sections.Entries, "request", "requests"))
+	says := fmt.Sprintf("all of %s were served", english.Count(e.sections.Entries, "request", "requests"))
+	if e.gaveUp > 0 {
+		says += fmt.Sprintf(", and %s given up", english.Count(e.gaveUp, "more was", "more were"))
+	}
+	return valid("%s", says)
 }
 
 // livelocked reports whether messages were still handled when the run stalled.

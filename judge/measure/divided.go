@@ -89,6 +89,7 @@ func (g *group) ended(s *section.Section, window section.Window) {
 		if window.Touches(s.Due, s.Ended) {
 			g.wait.add(s.Ended-s.Due, false)
 		}
+	case s.State == section.GaveUp:
 	case !s.Served():
 		g.unserved++
 	case window.Has(s.Entered):

@@ -124,7 +124,8 @@ func (f *FaultFold) Ended(s *section.Section) {
 		f.wait(s.Due, s.Ended, false)
 	}
 	f.waiting = f.waiting || s.State == section.Unserved
-	if s.State == section.Exited || s.State == section.Revoked || s.State == section.Unissued {
+	if s.State == section.Exited || s.State == section.Revoked || s.State == section.Unissued ||
+		s.State == section.GaveUp {
 		return
 	}
 	for _, x := range f.faults {

@@ -148,6 +148,7 @@ type Figures struct {
 	ToldForNothing number `csv:"told_for_nothing" of:"exclusion"`
 	RefusedTries   number `csv:"refused_tries" of:"exclusion"` // tries that the lock refused
 	RefusedFree    number `csv:"refused_free" of:"exclusion"`  // refused tries while no client was inside
+	GivenUp        number `csv:"given_up" of:"exclusion"`
 
 	Unfinished  number `csv:"unfinished" of:"exclusion"`
 	IssuedShare number `csv:"issued_share" of:"exclusion"`

@@ -17,6 +17,7 @@ type Fold struct {
 	overtaken         uint64  // how often these requests were overtaken, in all
 	most              uint64  // how often one of these requests was overtaken at most
 	gaveUp            bool    // some requests were never served: they might have been overtaken more often
+	givenUp           uint64  // requests that their clients gave up
 	serverBytes       float64 // bytes that clients and servers exchanged while measuring
 	countsServerBytes bool
 
@@ -73,7 +74,11 @@ func (f *Fold) Ended(s *section.Section) {
 			m.Queue.add(s.Ended-s.Due, false)
 		}
 	case !s.Served():
-		m.Unserved++
+		if s.State == section.GaveUp {
+			f.givenUp++
+		} else {
+			m.Unserved++
+		}
 		f.waited(s, s.Ended)
 		m.divided.waited(s, s.Ended, f.sections.Window)
 	case f.has(s.Entered):
@@ -422,6 +427,7 @@ func (f *Fold) noticed(single bool) {
 	if !f.sections.Informs && t.all+tries == 0 {
 		return
 	}
+	m.GivenUp = figure.Count(f.givenUp)
 	m.RefusedTries, m.RefusedFree = figure.Count(tries), figure.Count(free)
 	m.EntriesTold, m.ToldStayed = figure.Count(t.all), figure.Count(t.stayed)
 	number := figure.Number

@@ -139,6 +139,8 @@ func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
 	case history.Entered:
 		f.enter(e, r, c)
 		f.cut(c.open, e.At, Crashed, Abandoned)
+	case history.GaveUp:
+		f.cut(c.open, e.At, Crashed, GaveUp)
 	default:
 		c.Left++
 		r.step(e)

@@ -96,7 +96,7 @@ func (f *Fold) add(e *history.Event) {
 	f.End = max(f.End, e.At)
 	switch e.Kind {
 	case history.Requested, history.Entered, history.Exited, history.Revoked, history.Unissued,
-		history.ToldLost, history.TryRefused:
+		history.ToldLost, history.TryRefused, history.GaveUp:
 		if e.Node < 0 {
 			f.irregular(e, "is a client without a node")
 			return
@@ -190,6 +190,12 @@ func (f *Fold) follow(e *history.Event, r *Resource, c *Client) {
 		f.enter(e, r, c)
 	case history.Unissued:
 		f.unissued(e, r, c)
+	case history.GaveUp:
+		if s := c.open; s == nil || s.State != waiting || s.Entry != e.Entry {
+			f.irregular(e, "gives up without a request")
+			return
+		}
+		f.end(c.open, e.At, GaveUp)
 	default:
 		f.leave(e, r, c)
 	}

@@ -28,6 +28,7 @@ const (
 	Abandoned                  // waited when its node crashed
 	Unserved                   // waited when the history ended
 	Unissued                   // was due, but its client was busy until issuing ended
+	GaveUp                     // waited until its client gave up
 )
 
 // A Section is one request of a client for a resource, and what became of it.

@@ -125,7 +125,7 @@ func (f *Extract) touches(from, to int64) bool { return from <= f.Window.To && t
 // isStep reports whether events of a kind are steps of a node.
 func isStep(k history.Kind) bool {
 	switch k {
-	case history.Requested, history.Entered, history.Exited, history.Revoked, history.ToldLost,
+	case history.Requested, history.Entered, history.Exited, history.Revoked, history.ToldLost, history.GaveUp,
 		history.Elected, history.Crashed, history.Restarted, history.Campaigned, history.Suspected, history.Trusted:
 		return true
 	}

@@ -99,6 +99,7 @@ func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 	r := foreignProgram{&algorithm.Algorithm{Family: Name, Source: command,
 		Summary: "A program in a process of its own, which speaks lines of JSON.",
 		Spec: nodes.Spec{Name: Name, Safe: d.Safe, Effective: d.Safe, Live: d.Live, Fenced: d.Fenced,
+			Cancels:    d.Cancels,
 			Circulates: true, // it is unknown when such a program comes to rest
 			Grace:      func(nodes.Config) time.Duration { return d.Grace },
 			Messages:   table.messages,

@@ -20,6 +20,8 @@ type Declaration struct {
 	Live   nodes.Assumption    // assumptions needed for progress
 	Grace  time.Duration       // time to recover: see nodes.Spec.GraceOf
 	Fenced bool                // its entries have fence numbers
+	// Cancels says that a client of its lock may cancel a request.
+	Cancels bool
 
 	Elects  bool          // it elects leaders; otherwise it grants a lock
 	Terms   bool          // no two leaders have the same term
@@ -116,6 +118,7 @@ func ReadDeclaration(body string) (*Declaration, error) {
 		Safe                   json.RawMessage
 		Live                   []string
 		Fenced, Terms, Highest bool
+		Cancels                bool
 		Elects                 *bool
 		OverlapMS              float64  `json:"overlap_ms"`
 		GraceMS                *float64 `json:"grace_ms"`
@@ -149,7 +152,7 @@ func ReadDeclaration(body string) (*Declaration, error) {
 	if err == nil && b.Live != nil {
 		d.Live, err = assume("live", b.Live)
 	}
-	d.Fenced, d.Terms, d.Highest = b.Fenced, b.Terms, b.Highest
+	d.Fenced, d.Cancels, d.Terms, d.Highest = b.Fenced, b.Cancels, b.Terms, b.Highest
 	d.Elects = b.Elects != nil && *b.Elects
 	d.Overlap = milliseconds(b.OverlapMS)
 	if b.GraceMS != nil {
@@ -201,6 +204,8 @@ func (d *Declaration) promise(text string) (err error) {
 		d.Overlap, err = length(name, value)
 	case "fenced":
 		d.Fenced = true
+	case "cancels":
+		d.Cancels = true
 	case "elects":
 		d.Elects = true
 	case "terms":
@@ -208,8 +213,8 @@ func (d *Declaration) promise(text string) (err error) {
 	case "highest":
 		d.Highest = true
 	default:
-		err = fmt.Errorf("promises: there is no %q: there are safe, live, grace, overlap, fenced, elects, terms "+
-			"and highest, as in safe=no-loss+timing,fenced", text)
+		err = fmt.Errorf("promises: there is no %q: there are safe, live, grace, overlap, fenced, cancels, "+
+			"elects, terms and highest, as in safe=no-loss+timing,fenced", text)
 	}
 	return err
 }
@@ -253,7 +258,8 @@ func (d *Declaration) promises() string {
 	for _, p := range []struct {
 		does bool
 		word string
-	}{{d.Fenced, "fenced"}, {d.Elects, "elects"}, {d.Terms, "terms"}, {d.Highest, "highest"}} {
+	}{{d.Fenced, "fenced"}, {d.Cancels, "cancels"}, {d.Elects, "elects"}, {d.Terms, "terms"},
+		{d.Highest, "highest"}} {
 		if p.does {
 			all = append(all, p.word)
 		}

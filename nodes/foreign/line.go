@@ -19,7 +19,7 @@ const (
 	disk   = "disk"  // a service that keeps values, which survive a kill
 )
 
-// Error codes of Maelstrom; lockLost is Turnstile's own.
+// Error codes of Maelstrom; lockLost and gaveUp are Turnstile's own.
 const (
 	timedOut     = 0
 	nodeNotFound = 1
@@ -27,6 +27,7 @@ const (
 	unavailable  = 11
 	keyNotFound  = 20
 	lockLost     = 1000
+	gaveUp       = 1001
 )
 
 // LongestLine is how many bytes a line may have.

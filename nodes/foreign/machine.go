@@ -56,6 +56,7 @@ type bridge struct {
 	leaving bool     // the program has not answered the release
 	wants   bool     // the client waits, and the request is sent once the release is answered
 	waiting bool     // the client waits, and the request was sent to the program
+	cancels bool     // the client has cancelled the request
 	inside  bool     // the client is inside
 	told    bool     // the client heard that it lost the lock, and goes on
 	timers  []string // ids of running timers, as JSON, by the Peer of their nodes.Timer; empty: free
@@ -137,7 +138,10 @@ func (b *bridge) Recover(_ *nodes.Env, last nodes.Message) {
 // Timeout implements nodes.Timed.
 func (b *bridge) Timeout(env *nodes.Env, t nodes.Timer) {
 	if t.Kind == again {
-		if b.waiting {
+		switch {
+		case b.waiting && b.cancels:
+			b.giveUp(env)
+		case b.waiting:
 			env.Retry()
 			b.asked = b.call(env, "request")
 		}
@@ -209,9 +213,25 @@ func (b *lock) Request(env *nodes.Env) {
 
 // ask sends the program a request.
 func (b *lock) ask(env *nodes.Env) {
-	b.wants, b.waiting = false, true
+	b.wants, b.waiting, b.cancels = false, true, false
 	b.asked = b.call(env, "request")
 	b.since = b.asked
+}
+
+// Cancel implements nodes.Canceller. A refused request ends when it would have been made again.
+func (b *lock) Cancel(env *nodes.Env) {
+	if b.wants {
+		b.giveUp(env)
+		return
+	}
+	b.cancels = true
+	b.tell(env, Client, `{"type":"cancel","in_reply_to":%d}`, b.asked)
+}
+
+// giveUp ends the request of the client.
+func (b *bridge) giveUp(env *nodes.Env) {
+	b.wants, b.waiting = false, false
+	env.GiveUp()
 }
 
 // Release implements nodes.Mutex.
@@ -236,6 +256,8 @@ func (b *lock) Standing() string {
 	switch {
 	case b.leaving:
 		return fmt.Sprintf("its program has not answered release %d with release_ok", b.left)
+	case b.waiting && b.cancels:
+		return fmt.Sprintf("its program has not answered request %d, which is cancelled", b.asked)
 	case b.waiting:
 		return fmt.Sprintf("its program has not answered request %d", b.asked)
 	}
@@ -320,6 +342,10 @@ const (
 func (b *lock) refused(env *nodes.Env, s *Said) {
 	switch to := s.Body.InReplyTo; {
 	case to == nil:
+	case *to == b.asked && b.waiting && b.cancels && slices.Contains([]int{gaveUp, unavailable, timedOut},
+		s.Body.Code):
+		b.giveUp(env)
+		return
 	case *to == b.asked && b.waiting && (s.Body.Code == unavailable || s.Body.Code == timedOut):
 		env.Refuse()
 		env.SetTimer(nodes.Timer{Kind: again}, againSoonest, againLatest)

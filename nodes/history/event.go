@@ -110,6 +110,8 @@ const (
 	ClockSet
 	// Lagged: the process handled timers or messages later than LateFrom after they were due: see Lag.
 	Lagged
+	// GaveUp: the client has ended its request without an entry, since it had waited for long.
+	GaveUp
 )
 
 // Breaches by foreign programs.
@@ -277,7 +279,7 @@ var kindNames = [...]string{
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
 	ToldLost: "told_lost", TryRefused: "try_refused",
-	Breached: "breached", ClockSet: "clock_set", Lagged: "lagged",
+	Breached: "breached", ClockSet: "clock_set", Lagged: "lagged", GaveUp: "gave_up",
 }
 
 var markNames = [...]string{

@@ -17,7 +17,7 @@ import (
 // little-endian, and counters are used through the mapping itself, so logs are written on little-endian
 // machines only. A page here is at least as large as that of any system, so all systems can map the events.
 const (
-	magic            = "TURNLOG5"
+	magic            = "TURNLOG6"
 	preambleLen      = 64
 	messageRecordLen = 24
 	pageLen          = 1 << 16
@@ -156,6 +156,7 @@ type InstanceCounters struct {
 	Dropped  atomic.Uint64 // messages for this instance that a fault lost, or that found the node down
 	Copied   atomic.Uint64 // messages for this instance that a fault added
 	Timeouts atomic.Uint64 // timers that ran out
+	GaveUp   atomic.Uint64 // requests that their clients gave up
 	Obeyed   atomic.Uint64 // orders that the node has obeyed; only for the first instance
 	Kinds    [nodes.MaxKinds]kindCounters
 }

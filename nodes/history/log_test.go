@@ -193,7 +193,7 @@ func TestTraceFreezes(t *testing.T) {
 }
 
 // watched are the counters for watching a run, which are not stored.
-var watched = map[string]bool{"Pending": true, "Timeouts": true, "Obeyed": true}
+var watched = map[string]bool{"Pending": true, "Timeouts": true, "GaveUp": true, "Obeyed": true}
 
 // eachWord calls do for each word of a struct or array, except padding and the fields in watched.
 func eachWord(v reflect.Value, name string, do func(name string, word any)) {

@@ -34,6 +34,10 @@ type client struct {
 	fence  uint64 // fence number of the latest entry
 
 	triedAt  int64 // when its latest request was made, or made again
+	givesUp  int64 // when its latest request is to be given up
+	watched  bool  // a task is planned that looks at givesUp
+	gaveUp   bool  // its latest request was given up
+	endedAt  int64 // when that was; 0: it is counted
 	entering bool  // the lock has let it in, but it is not inside yet
 	inside   bool  // its critical section has begun, and has not ended
 	told     bool  // while it was entering, it was told that the lock is lost
@@ -136,10 +140,13 @@ func (h *host) campaign() {
 
 // end stops issuing requests.
 func (h *host) end(now int64) {
-	h.log.State.Store(uint64(history.Draining))
 	for _, c := range h.clients {
-		c.end(now)
+		if c.end(now); c.gaveUp && c.state() == nodes.Idle && c.endedAt == 0 {
+			c.due = now
+			c.request()
+		}
 	}
+	h.log.State.Store(uint64(history.Draining))
 }
 
 // act has the clients do what is due, up to a number of steps, and then has the application take in messages.
@@ -194,6 +201,8 @@ func (c *client) act() bool {
 			at := c.revokedAt
 			c.revokedAt = 0
 			c.next(at)
+		case c.endedAt != 0:
+			c.ended()
 		case c.does:
 			c.step()
 		case c.wants && c.state() == nodes.Idle:
@@ -233,11 +242,43 @@ func (c *client) issue() {
 	c.counters.Requests.Add(1)
 	c.triedAt = h.record(history.Event{Kind: history.Requested, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.due, Count: uint32(c.units)})
+	c.gaveUp = false
+	if most := h.config.Workload.CancelAfter; most > 0 {
+		if c.givesUp = c.triedAt + int64(most); !c.watched && !c.over {
+			c.watched = true
+			h.tasks.add(task{at: c.givesUp, what: toGiveUp, client: c})
+		}
+	}
 	h.asks = true
 	h.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
 	h.asks = false
 	if c.state() == nodes.Waiting {
 		h.tellFaults(port.OnRequest, 0)
+	}
+}
+
+// cancel has the client cancel its request if it has waited for long, unless no more requests are issued:
+// then it waits on, which shows whether a request that was given up has left something behind.
+func (c *client) cancel() {
+	h := c.host
+	switch c.watched = false; {
+	case c.over || c.state() != nodes.Waiting:
+	case h.now < c.givesUp: // an earlier request had planned the task
+		c.watched = true
+		h.tasks.add(task{at: c.givesUp, what: toGiveUp, client: c})
+	default:
+		h.handle(nodes.Input{Kind: nodes.Cancel, Instance: int32(c.instance)})
+		c.act()
+	}
+}
+
+// ended counts a request that was given up, and plans the next one. After the last it asks once more.
+func (c *client) ended() {
+	at := c.endedAt
+	c.endedAt = 0
+	c.counters.GaveUp.Add(1)
+	if c.goOn(at); c.over {
+		c.due, c.wants = at, true
 	}
 }
 
@@ -355,10 +396,15 @@ func (c *client) left() {
 	c.next(c.leftAt)
 }
 
-// next counts the critical section that ended at now, has the application take in messages, and plans the
-// next request: of this client or, if clients take turns, of the one whose resource is drawn.
+// next counts the critical section that ended at now, and goes on.
 func (c *client) next(now int64) {
 	c.counters.Exits.Add(1)
+	c.goOn(now)
+}
+
+// goOn has the application take in messages after a request that ended at now, and plans the next request: of
+// this client or, if clients take turns, of the one whose resource is drawn.
+func (c *client) goOn(now int64) {
 	h := c.host
 	h.attend()
 	if !h.takesTurns() || c.over {

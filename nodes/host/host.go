@@ -340,6 +340,9 @@ func (h *host) Inform(_ *nodes.Process, e *nodes.Effect) {
 		c.hears(history.Event{Kind: history.TryRefused, Value: c.triedAt})
 	case nodes.OpRetry:
 		c.triedAt = h.clock.Now()
+	case nodes.OpGiveUp:
+		c.gaveUp, c.endedAt = true, h.record(history.Event{Kind: history.GaveUp, Instance: c.instance,
+			Entry: uint32(c.count)})
 	}
 }
 
@@ -392,6 +395,7 @@ const (
 	toEnd                      // issuing ends
 	toRequest                  // a client's next request is due
 	toRelease                  // a client's critical section, or a step of its work, is over
+	toGiveUp                   // a client may have waited for too long
 	toTimeout                  // a machine's timer runs out
 	toDeliver                  // a delayed message arrives
 	toReceive                  // the application takes in messages
@@ -511,6 +515,8 @@ func (h *host) run(t *task) {
 		t.client.requestDue()
 	case toRelease:
 		t.client.finish(t.entry)
+	case toGiveUp:
+		t.client.cancel()
 	case toTimeout:
 		if h.silenced && h.detects(t.input.Instance) {
 			return

@@ -66,6 +66,8 @@ type Workload struct {
 	Work Work `json:"work,omitempty" yaml:"work,omitempty"`
 	// Take says how many units of a resource requests take.
 	Take Take `json:"take,omitzero" yaml:"take,omitempty"`
+	// CancelAfter is how long a client waits until it cancels its request; 0: it never does.
+	CancelAfter time.Duration `json:"cancel_after,omitempty" yaml:"cancel_after,omitempty"`
 	// Zipf is the exponent of Zipf's distribution, by which requests choose among several resources; 0: all
 	// resources are equally likely.
 	Zipf float64 `json:"zipf,omitempty" yaml:"zipf,omitempty"`

@@ -24,7 +24,7 @@ const EntryColumns = "trial,node,instance,entry,units,due_us,asked_us,entered_us
 // outcomes are the values of the column outcome.
 var outcomes = map[section.State]string{section.Exited: "exited", section.Revoked: "revoked",
 	section.Crashed: "crashed", section.Unended: "inside", section.Abandoned: "abandoned",
-	section.Unserved: "unserved", section.Unissued: "unissued"}
+	section.Unserved: "unserved", section.Unissued: "unissued", section.GaveUp: "gave_up"}
 
 // Entries writes a row for each request of a trial: first the requests that were issued, in their order, then
 // the others.

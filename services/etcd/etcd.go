@@ -66,7 +66,7 @@ var Lock = service.Service{
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
-		d.Fenced = true
+		d.Fenced, d.Cancels = true, true
 		return d
 	},
 	Library: func(service.Values) string { return service.Module(library) },

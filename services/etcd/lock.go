@@ -47,10 +47,16 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		case errors.Is(err, concurrency.ErrSessionExpired), errors.Is(err, rpctypes.ErrLeaseNotFound), over(s):
 			l.drop()
 		default:
+			if ctx.Err() != nil && m.Key() != deleted { // the key may wait on; it is deleted together with the session
+				l.fail()
+			}
 			return program.Grant{}, err
 		}
 	}
 }
+
+// deleted is the key of a Mutex that has deleted its key.
+const deleted = "\x00"
 
 // unlockLimit is how long an unlock may take before it counts as failed.
 const unlockLimit = time.Second

@@ -72,7 +72,7 @@ var Service = service.Service{
 func declare(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-loss", "servers-up", "no-amnesia"},
 		Live:   []string{"no-loss", "no-pause", "servers-up"},
-		Fenced: v.On("fence"), GraceMS: 4000}
+		Fenced: v.On("fence"), Cancels: true, GraceMS: 4000}
 	if limit := idleLimit(v); limit > 0 {
 		d.Safe = append(d.Safe, "no-pause", "timing")
 		d.GraceMS += float64(limit / time.Millisecond)

@@ -71,7 +71,7 @@ func declare(v service.Values) service.Declaration {
 		safe = append(safe, "servers-up")
 	}
 	return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"}, Fenced: v.On("fence"),
-		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
+		Cancels: true, GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
 }
 
 // servers defines how the server and its replica are started.

@@ -89,7 +89,7 @@ func declare(v service.Values) service.Declaration {
 	if !v.On("durable") {
 		safe = append(safe, "servers-up")
 	}
-	return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"},
+	return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"}, Cancels: true,
 		GraceMS: float64((2*v.Duration("px") + recovers) / time.Millisecond)}
 }
 

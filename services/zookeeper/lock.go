@@ -19,6 +19,7 @@ import (
 
 // A lock is one node's client of the service. It uses one session after the other.
 type lock struct {
+	life    context.Context // of the client
 	conn    *zk.Conn
 	known   bool // the servers know that conn has the secret
 	servers []string
@@ -39,7 +40,7 @@ const openLimit = 8 * time.Second
 // open creates the client of a node. It waits for a session, unless the node is restarted: then the servers
 // may be out of reach for a while.
 func open(ctx context.Context, s program.Init, v service.Values) (l *lock, err error) {
-	l = &lock{values: v, name: []byte(s.Name), servers: s.Options.Servers,
+	l = &lock{life: ctx, values: v, name: []byte(s.Name), servers: s.Options.Servers,
 		root:   "/" + strings.Trim(s.Options.Prefix, "/") + "/lock",
 		secret: s.Secret, acl: zk.WorldACL(zk.PermAll)}
 	if s.Secret.Dir != "" {
@@ -133,15 +134,15 @@ func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
 		return program.Grant{}, err
 	}
 	g, err := l.queue(ctx)
-	if err != nil && l.mine != "" && l.conn.Delete(l.mine, -1) == nil {
-		l.mine = ""
+	if err != nil {
+		l.leave()
 	}
 	return g, err
 }
 
 // queue creates the ZooKeeper node of this client, and waits until this node is the first in the queue.
 func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
-	if err := l.create(ctx); err != nil {
+	if err := l.create(l.life); err != nil { // a create that is cancelled half done would leave a node
 		return g, err
 	}
 	for {
@@ -287,13 +288,18 @@ func (l *lock) Release(ctx context.Context) error {
 		return err
 	}
 	was := l.mine
-	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("session"))
-	defer cancel()
-	err := l.remove(ctx)
+	err := l.leave()
 	if err == nil && (was == "" || over) {
 		return program.ErrLost
 	}
 	return err
+}
+
+// leave is remove within the time of a session.
+func (l *lock) leave() error {
+	ctx, cancel := context.WithTimeout(l.life, l.values.Duration("session"))
+	defer cancel()
+	return l.remove(ctx)
 }
 
 // remove deletes the ZooKeeper node of this client, if it has one. It returns program.ErrLost if the node was

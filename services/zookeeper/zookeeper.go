@@ -87,7 +87,7 @@ var settings = []service.Setting{{Name: "session 2s", Default: "none: each clien
 // connection.
 func declare(v service.Values) service.Declaration {
 	d := declaration(v)
-	d.Fenced = v["recipe"] != library
+	d.Fenced, d.Cancels = v["recipe"] != library, v["recipe"] != library // zk.Lock has no way to give up
 	if !v.On("obey") && v["lost"] != expired {
 		d.Safe = append(d.Safe, "no-loss")
 	}

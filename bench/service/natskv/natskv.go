@@ -36,7 +36,7 @@ var Service = service.Service{
 		if !v.On("durable") { // a killed server may have answered before it wrote to disk
 			safe = append(safe, "servers-up")
 		}
-		return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"},
+		return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"}, Cancels: true,
 			Fenced: true, GraceMS: float64((2*v.Duration("ttl") + recovers) / time.Millisecond)}
 	},
 	Library: func(service.Values) string { return "nats.go " + nats.Version },

@@ -33,6 +33,7 @@ const (
 	Unavailable = 11   // not now: the testbed will try again
 	Crash       = 13   // the program cannot go on
 	LockLost    = 1000 // the answer to a release: the lock was lost earlier
+	GaveUp      = 1001 // the answer to a cancelled request: the client has given up
 )
 
 // A Line is a line to the program.

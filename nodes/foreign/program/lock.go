@@ -12,7 +12,9 @@ import (
 type Lock interface {
 	// Acquire waits until the client holds the lock. It returns [ErrRefused] if the service does not let
 	// clients wait and the testbed should try again, and [Fatal] if the program cannot go on. After any other
-	// error, which is written to the standard error, the testbed tries again too.
+	// error, which is written to the standard error, the testbed tries again too. The context ends when the
+	// client gives up: Acquire then returns soon, and no place of the client stays in a queue of the service. It
+	// may still return a grant.
 	Acquire(ctx context.Context) (Grant, error)
 	// Release releases the lock. It returns [ErrLost] if the lock was lost before. It is called after each
 	// Acquire that returned a grant, also if its Lost was closed.
@@ -47,7 +49,7 @@ func (f Fatal) Unwrap() error { return f.Err }
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Init) (Lock, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
-		s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16),
+		s := &lockServer{conn: c, obeys: obeys, life: ctx, lines: make(chan order, 16),
 			revoked: make(chan chan struct{}), failed: errors.New("no servers were named")}
 		if len(c.Init.Options.Servers) == 0 {
 			return s, nil
@@ -62,8 +64,10 @@ type lockServer struct {
 	conn   *Conn
 	lock   Lock
 	obeys  bool
-	lines  chan Line
+	life   context.Context
+	lines  chan order
 	failed error // why the program cannot go on
+	latest order // the latest request that was read
 
 	held bool // Acquire has granted, and Release was not called yet
 	// left is closed when the client of the latest grant has left.
@@ -72,15 +76,36 @@ type lockServer struct {
 	revoked chan chan struct{}
 }
 
-func (s *lockServer) take(l Line) { s.lines <- l }
+// An order is a line of the testbed and, for a request, the context of its Acquire.
+type order struct {
+	Line
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// take passes on a request or release, and ends the Acquire of a cancelled request.
+func (s *lockServer) take(l Line) {
+	o := order{Line: l}
+	switch l.Type {
+	case "cancel":
+		if s.latest.cancel != nil && s.latest.MsgID == l.InReplyTo {
+			s.latest.cancel()
+		}
+		return
+	case "request":
+		o.ctx, o.cancel = context.WithCancel(s.life)
+		s.latest = o
+	}
+	s.lines <- o
+}
 
 // work serves the requests and releases of the testbed.
 func (s *lockServer) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case l := <-s.lines:
-			s.handle(ctx, l)
+		case o := <-s.lines:
+			s.handle(ctx, o)
 		case left := <-s.revoked:
 			s.leave(ctx, left)
 		}
@@ -90,23 +115,26 @@ func (s *lockServer) work(ctx context.Context) {
 	}
 }
 
-func (s *lockServer) handle(ctx context.Context, l Line) {
-	switch {
+func (s *lockServer) handle(ctx context.Context, o order) {
+	switch l := o.Line; {
 	case l.Type != "request" && l.Type != "release":
 		s.conn.refuse(l, Unsupported, "this program grants a lock")
 	case s.failed != nil:
 		s.conn.refuse(l, Crash, fmt.Sprintf("it cannot use the service: %v", s.failed))
 	case l.Type == "request":
-		s.acquire(ctx, l)
+		s.acquire(ctx, o)
 	default:
 		s.release(ctx, l)
 	}
 }
 
 // acquire acquires the lock for a request.
-func (s *lockServer) acquire(ctx context.Context, l Line) {
+func (s *lockServer) acquire(ctx context.Context, o order) {
 	s.giveBack(ctx) // a lost lock is still held if revoked has not been read yet
-	g, err := s.lock.Acquire(ctx)
+	l := o.Line
+	g, err := s.lock.Acquire(o.ctx)
+	gaveUp := o.ctx.Err() != nil
+	o.cancel()
 	var fatal Fatal
 	switch {
 	case err == nil:
@@ -115,6 +143,9 @@ func (s *lockServer) acquire(ctx context.Context, l Line) {
 	case errors.As(err, &fatal):
 		s.failed = err
 		s.conn.refuse(l, Crash, err.Error())
+		return
+	case gaveUp:
+		s.conn.refuse(l, GaveUp, err.Error())
 		return
 	case errors.Is(err, ErrRefused):
 		s.conn.refuse(l, Unavailable, err.Error())

@@ -2,8 +2,10 @@ package program
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"testing"
 	"time"
 )
@@ -60,5 +62,60 @@ func TestWhoIsToldGivesBack(t *testing.T) {
 		if len(lock.released) > 0 {
 			t.Errorf("it was given back twice (obeys: %v)", obeys)
 		}
+	}
+}
+
+// A busyLock is held by another client.
+type busyLock struct{ revocableLock }
+
+func (*busyLock) Acquire(ctx context.Context) (Grant, error) {
+	<-ctx.Done()
+	return Grant{}, ctx.Err()
+}
+
+// A line that cancels the request ends its Acquire, and the answer says that the client gave up. A line about
+// an earlier request does not.
+func TestCancel(t *testing.T) {
+	in, lines := io.Pipe()
+	answers, out := io.Pipe()
+	ended := make(chan error)
+	go func() {
+		ended <- ServeLock(in, out, nil, true,
+			func(context.Context, Init) (Lock, error) { return &busyLock{}, nil })
+	}()
+	read := json.NewDecoder(answers)
+	var got []string
+	answer := func() {
+		var l struct {
+			Body struct {
+				Type      string
+				Code      any
+				InReplyTo any `json:"in_reply_to"`
+			}
+		}
+		if err := read.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %v %v", l.Body.Type, l.Body.Code, l.Body.InReplyTo))
+	}
+	say := func(body string) { fmt.Fprintf(lines, `{"src":"c0","dest":"n0","body":{%s}}`+"\n", body) }
+	say(`"type":"init","msg_id":1,"node_id":"n0","node_ids":["n0"],"options":{"servers":["here"]}`)
+	answer()
+	for _, body := range []string{`"type":"request","msg_id":2`, `"type":"cancel","in_reply_to":2`} {
+		say(body)
+	}
+	answer()
+	for _, body := range []string{`"type":"request","msg_id":3`, `"type":"cancel","in_reply_to":2`,
+		`"type":"cancel","in_reply_to":3`} {
+		say(body)
+	}
+	answer()
+	lines.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	want := []string{"init_ok <nil> 1", "error 1001 2", "error 1001 3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it answered %q, want %q", got, want)
 	}
 }
