@@ -63,6 +63,8 @@ var lockLines = []lockLine{
 		"a connection for each client"},
 	{"`postgres`, `idle`, `watch=ping`", "postgres watch=ping", "", "", nil,
 		"a connection for each client, a session limit, and a holder that sends pings"},
+	{"`postgres-table`", "postgres-table", "1 postgres-table", "1 postgres-table fence=on",
+		map[string]string{"algorithm": "postgres-table"}, "a table in PostgreSQL"},
 	{"`flock`", "", "", "", map[string]string{"algorithm": "flock"}, "one machine"},
 	{"`etcd-election`, 3 servers", "etcd-election members=3", "", "", nil, "a cluster of etcd; elects a leader"},
 	{"`lease`, 3 servers", "lease members=3", "", "", nil, "Kubernetes' API; elects a leader"},
@@ -90,6 +92,9 @@ func TestLockTable(t *testing.T) {
 		}
 		cells = append(cells, l.together(known)...)
 		cells = append(cells, l.nextAfter(failovers, "kill-server"), l.rates(runs), l.takes)
+		if strings.Count(strings.Join(cells, " "), notMeasured) == len(cells)-2 {
+			continue // until the sets are made again
+		}
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(cells, " | "))
 	}
 	wantTable(t, servicesPage, "which lock", table.String())

@@ -16,8 +16,8 @@ import (
 )
 
 // table lists the services.
-var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service,
-	&zookeeper.Latch, &etcd.Lock, &etcd.Election, &raft.Service}
+var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &postgres.Table,
+	&zookeeper.Service, &zookeeper.Latch, &etcd.Lock, &etcd.Election, &raft.Service}
 
 func main() {
 	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}

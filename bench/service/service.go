@@ -24,11 +24,11 @@ type Service struct {
 	Servers *Servers // nil: there are no servers, only nodes
 	// Declare returns what clients of the service promise, as in the message declare of docs/foreign.md.
 	Declare func(Values) Declaration
-	// Open opens the client of one node of a lock service; nil: Client runs the node.
+	// Open opens the client of one node of a lock service.
 	Open Opener[program.Lock]
 	// Obeys reports whether a client of Open leaves as soon as it is told that its lock is lost; nil: always.
 	Obeys func(Values) bool
-	// Client is the foreign program of one node of any other service. It returns when the input ends.
+	// Client is the foreign program of one node. It returns when the input ends. nil: it serves what Open opens.
 	Client func(v Values, d Declaration, in io.Reader, out io.Writer) error
 	// Delete deletes the keys of a client's lock, and Expire ends the client's session, as an operator does by
 	// hand. They return false if the client has none now. nil: the service has no such keys or sessions.
@@ -112,7 +112,7 @@ type Client struct {
 
 // client is the foreign program of one node.
 func (s *Service) client(v Values, in io.Reader, out io.Writer) error {
-	if s.Open == nil {
+	if s.Client != nil {
 		return s.Client(v, s.Declare(v), in, out)
 	}
 	obeys := s.Obeys == nil || s.Obeys(v)

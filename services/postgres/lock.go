@@ -3,90 +3,34 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/fnv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"turnstile/bench/service"
-	"turnstile/internal/secret"
 	"turnstile/nodes/foreign/program"
 )
 
 // A lock is one node's client of the service.
 type lock struct {
-	config *pgx.ConnConfig
-	values service.Values
+	session
 	key    int64  // key of the advisory lock
 	fences string // quoted name of the sequence of fence numbers
-	made   bool   // whether the sequence was created
-	conn   *pgx.Conn
 	watch  *watch // nil: the lock is not held, or its connection is not watched
 }
 
-// open creates the client of a node. It connects to the server, unless the node is restarted: then the server
-// may be out of reach for a while.
+// open creates the client of a node.
 func open(ctx context.Context, s program.Init, v service.Values) (*lock, error) {
-	config, err := configOf(s, v)
-	if err != nil {
-		return nil, err
-	}
 	name := s.Options.Prefix + "lock"
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	l := &lock{config: config, values: v, key: int64(h.Sum64()), fences: pgx.Identifier{name}.Sanitize()}
-	if s.Options.Incarnation == 0 {
-		err = l.reach(ctx, s)
+	l := &lock{key: int64(h.Sum64()), fences: pgx.Identifier{name}.Sanitize()}
+	makes := ""
+	if v.On("fence") {
+		makes = sequence(l.fences)
 	}
-	return l, err
-}
-
-// reach connects for the first time. The error names the servers, on one line.
-func (l *lock) reach(ctx context.Context, s program.Init) error {
-	at := strings.Join(s.Options.Servers, ", ")
-	if err := l.connect(ctx); err != nil {
-		return fmt.Errorf("%s does not answer as PostgreSQL does to the user %s %s: %s", at, secret.User,
-			s.Secret.With(), strings.Join(strings.Fields(err.Error()), " "))
-	}
-	version, major, minor := l.conn.PgConn().ParameterStatus("server_version"), 0, 0
-	fmt.Sscanf(version, "%d.%d", &major, &minor) // "16beta1" has no minor version
-	if major < 9 || major == 9 && minor < leastOf9 {
-		return fmt.Errorf("the server at %s is of version %s: take one of 9.%d or later", at, version, leastOf9)
-	}
-	return nil
-}
-
-// leastOf9 is the first minor version of version 9 with all that clients need: "create sequence if not
-// exists".
-const leastOf9 = 5
-
-// configOf returns how a client connects: with a standby, to the server that takes writes; with PgBouncer, to
-// PgBouncer, which is the last server, and which does not keep prepared statements.
-func configOf(s program.Init, v service.Values) (*pgx.ConnConfig, error) {
-	servers := s.Options.Servers
-	at := servers[0]
-	if v.On("standby") {
-		at = strings.Join(servers, ",")
-	} else if v["pooler"] != off {
-		at = servers[len(servers)-1]
-	}
-	text := address(at, s.Secret.Password)
-	if v.On("standby") {
-		text += "&target_session_attrs=read-write"
-	}
-	config, err := pgx.ParseConfig(text)
-	if err != nil {
-		return nil, err
-	}
-	config.RuntimeParams["application_name"] = s.Name // for expire
-	config.ConnectTimeout = v.Duration("timeout")
-	if v["pooler"] != off {
-		config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	}
-	return config, nil
+	return l, l.open(ctx, s, v, makes)
 }
 
 // Acquire implements program.Lock.
@@ -117,78 +61,12 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	return g, nil
 }
 
-// connect connects, unless the connection is open.
-func (l *lock) connect(ctx context.Context) (err error) {
-	if l.conn != nil && !l.conn.IsClosed() {
-		return l.ready(ctx)
-	}
-	if l.conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
-		return err
-	}
-	return l.ready(ctx)
-}
-
-// ready makes the sequence of fence numbers if it is needed.
-func (l *lock) ready(ctx context.Context) error {
-	if l.values.On("fence") && !l.made {
-		return l.make(ctx)
-	}
-	return nil
-}
-
-// serious makes an error end the program if the error would occur again. Codes that begin with 28 are for
-// clients that are not authorized.
-func serious(err error) error {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && (strings.HasPrefix(said.Code, "28") || said.Code == undefinedFunction) {
-		return program.Fatal{Err: err}
-	}
-	return err
-}
-
-// Codes of errors.
-const (
-	undefinedTable    = "42P01"
-	undefinedFunction = "42883"
-	uniqueViolation   = "23505"
-	duplicateTable    = "42P07"
-)
-
 // fence returns the next number of the sequence.
 func (l *lock) fence(ctx context.Context) (n uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
 	defer cancel()
-	err = l.conn.QueryRow(ctx, fmt.Sprintf("select nextval('%s')", strings.ReplaceAll(l.fences, "'",
-		"''"))).Scan(&n)
-	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == undefinedTable { // the server has lost the sequence
-		l.made = false
-	}
-	return n, err
-}
-
-// make creates the sequence. Other clients may try at the same time; one of them succeeds.
-func (l *lock) make(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
-	defer cancel()
-	_, err := l.conn.Exec(ctx, "create sequence if not exists "+l.fences)
-	var said *pgconn.PgError
-	if errors.As(err, &said) && (said.Code == uniqueViolation || said.Code == duplicateTable) {
-		err = nil
-	}
-	if err != nil {
-		l.drop(ctx)
-		return err
-	}
-	l.made = true
-	return nil
-}
-
-// drop closes the connection.
-func (l *lock) drop(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	l.conn.Close(ctx)
+	err = l.conn.QueryRow(ctx, "select "+next(l.fences)).Scan(&n)
+	return n, l.unmade(err)
 }
 
 // fail closes the connection after a query that failed, unless the option failed is kept. That releases the
@@ -224,12 +102,7 @@ func (l *lock) Close() error {
 	if l.watch != nil {
 		l.watch.end()
 	}
-	if l.conn != nil && !l.conn.IsClosed() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		return l.conn.Close(ctx)
-	}
-	return nil
+	return l.session.Close()
 }
 
 // A watch checks whether a connection is alive while the connection is not used for anything else.

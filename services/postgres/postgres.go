@@ -1,4 +1,5 @@
-// Package postgres has the lock of PostgreSQL: an advisory lock, which belongs to one connection.
+// Package postgres has two locks of PostgreSQL: an advisory lock, which belongs to one connection, and a row
+// of a table. It also has the servers of PostgreSQL.
 package postgres
 
 import (
@@ -16,7 +17,7 @@ var Service = service.Service{
 	Promise: "Once acquired at session level, an advisory lock is held until explicitly released or the " +
 		"session ends.",
 	Link: "https://www.postgresql.org/docs/15/explicit-locking.html#ADVISORY-LOCKS",
-	Options: []service.Option{
+	Options: append([]service.Option{
 		service.Switch("fence", "off", "a fencing token by nextval of a sequence, once it has the lock"),
 		{Name: "watch", Default: "off", Usage: "how a holder hears that its connection is lost: off, when it " +
 			"releases; read, when the connection is closed; ping, also when no answer comes",
@@ -35,15 +36,7 @@ var Service = service.Service{
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		{Name: "wait", Default: "1m", Usage: "time after which a waiting client reconnects and asks again",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
-		service.Switch("standby", off, "server 1 is a standby of server 0 that gets its data as they are "+
-			"written, for promote; clients use the one that takes writes").InCommon(),
-		{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write", Common: true,
-			Check: service.Length(0, 2*time.Second)},
-		{Name: "pooler", Default: off, Usage: "server 1 is PgBouncer between clients and server 0; it gives a " +
-			"client a connection of its own for a session, or for each transaction anew",
-			Values: []string{off, "session", "transaction"}, Common: true},
-		service.Switch("durable", "off", "fsync: the server writes to disk before it answers").InCommon(),
-	},
+	}, ofServers...),
 	Servers: &servers,
 	Expire:  expire,
 	Granted: idleLimit,
@@ -52,13 +45,7 @@ var Service = service.Service{
 			return fmt.Errorf("idle=%v ends sessions between two pings: write every= shorter than that, not %s",
 				limit, v["every"])
 		}
-		switch standby := v.On("standby"); {
-		case !standby && v.Duration("lag") > 0:
-			return errors.New("lag needs a standby: add standby=on")
-		case standby && v["pooler"] != off:
-			return errors.New("server 1 cannot be a standby and PgBouncer: leave out standby or pooler")
-		}
-		return nil
+		return checkServers(v)
 	},
 	Declare: declare,
 	Library: func(service.Values) string { return service.Module("github.com/jackc/pgx/v5") },
@@ -80,6 +67,29 @@ func declare(v service.Values) service.Declaration {
 	return d
 }
 
+// ofServers are the options that decide which servers there are.
+var ofServers = []service.Option{
+	service.Switch("standby", off, "server 1 is a standby of server 0 that gets its data as they are "+
+		"written, for promote; clients use the one that takes writes").InCommon(),
+	{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write", Common: true,
+		Check: service.Length(0, 2*time.Second)},
+	{Name: "pooler", Default: off, Usage: "server 1 is PgBouncer between clients and server 0; it gives a " +
+		"client a connection of its own for a session, or for each transaction anew",
+		Values: []string{off, "session", "transaction"}, Common: true},
+	service.Switch("durable", "off", "fsync: the server writes to disk before it answers").InCommon(),
+}
+
+// checkServers returns an error if these options contradict each other.
+func checkServers(v service.Values) error {
+	switch standby := v.On("standby"); {
+	case !standby && v.Duration("lag") > 0:
+		return errors.New("lag needs a standby: add standby=on")
+	case standby && v["pooler"] != off:
+		return errors.New("server 1 cannot be a standby and PgBouncer: leave out standby or pooler")
+	}
+	return nil
+}
+
 // off is the value of an option that is turned off.
 const off = "off"
 
@@ -95,7 +105,7 @@ func idle(value string) error {
 
 // idleLimit returns how long a session may be idle; 0: for ever.
 func idleLimit(v service.Values) time.Duration {
-	if v["idle"] == off {
+	if limit, is := v["idle"]; !is || limit == off {
 		return 0
 	}
 	return v.Duration("idle")

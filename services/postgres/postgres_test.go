@@ -20,7 +20,7 @@ import (
 	"turnstile/services/servicetest"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
+func TestMain(m *testing.M) { servicetest.Main(m, &Service, &Table) }
 
 // client returns the client of a node.
 func client(t *testing.T, r *service.Running, prefix string, words ...string) *lock {

@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
+	"turnstile/services/held"
 	"turnstile/services/lag"
 	"turnstile/services/redisd"
 )
@@ -124,7 +125,7 @@ type lock struct {
 	name   string // of the node
 	key    string
 	holds  string // the value that this client sets the key to
-	watch  redisd.Watch
+	watch  held.Watch
 }
 
 func open(s program.Init, v service.Values) *lock {

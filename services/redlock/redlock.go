@@ -15,6 +15,7 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
+	"turnstile/services/held"
 	"turnstile/services/redisd"
 )
 
@@ -99,7 +100,7 @@ type lock struct {
 	mutex  *redsync.Mutex
 	name   string // of the key
 	values service.Values
-	watch  redisd.Watch
+	watch  held.Watch
 }
 
 func open(s program.Init, v service.Values) *lock {

@@ -1,4 +1,5 @@
-package redisd
+// Package held tells the holder of a lock with a time to live that the lock is lost.
+package held
 
 import (
 	"context"
@@ -6,23 +7,7 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"turnstile/bench/service"
 )
-
-// Renew is the option by which the holder extends its lock. Its values are on, [Blind] and [NoRenewal].
-var Renew = service.Option{Name: "renew", Default: NoRenewal, Values: []string{"on", Blind, NoRenewal},
-	Usage: "on: after each third of px the holder extends the lock, if the lock is still its own, and leaves " +
-		"if this fails or comes too late; blind: the same by PEXPIRE, also if the lock is another's"}
-
-// Values of the option Renew.
-const (
-	Blind     = "blind"
-	NoRenewal = "off"
-)
-
-// Every returns how long after the grant, or after an extension, a holder extends its lock.
-func Every(v service.Values) time.Duration { return v.Duration("px") / 3 }
 
 // A Watch tells the holder of a lock that the lock is lost: by the clock of the holder the validity time of
 // the lock is over, or an extension failed.
