@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"slices"
+	"time"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -21,7 +22,8 @@ import (
 func kinds() map[string]service.Kind {
 	all := map[string]service.Kind{}
 	for _, t := range []raftpb.MessageType{raftpb.MsgPreVote, raftpb.MsgPreVoteResp, raftpb.MsgVote,
-		raftpb.MsgVoteResp, raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp} {
+		raftpb.MsgVoteResp, raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp,
+		raftpb.MsgTimeoutNow} {
 		all[t.String()] = service.Kind{Heartbeat: t == raftpb.MsgHeartbeat || t == raftpb.MsgHeartbeatResp}
 	}
 	return all
@@ -37,6 +39,9 @@ type node struct {
 
 	leader uint64 // leader that was reported last
 	term   uint64
+
+	led  time.Duration // for how long it has led since it last tried to hand over
+	heir uint64        // to whom it last tried to hand over; itself: to nobody
 }
 
 // kept is the contents of the disk: all that Raft must keep, in the library's encoding.
@@ -100,6 +105,7 @@ func (n *node) handle(l program.Line) (err error) {
 		return nil
 	case l.Src == program.Timer:
 		n.raw.Tick()
+		n.handOver()
 		n.SetTimer(tick, n.values.Duration(tickOption), n.values.Duration(tickOption))
 	default:
 		err = n.receive(l)
@@ -134,9 +140,26 @@ func (n *node) start(l program.Line) error {
 	if err != nil {
 		return err
 	}
-	n.raw = raw
+	n.raw, n.heir = raw, id
 	n.SetTimer(tick, n.values.Duration(tickOption), n.values.Duration(tickOption))
 	return nil
+}
+
+// handOver asks another node to lead, once this node has led for as long as the option transfer says.
+func (n *node) handOver() {
+	after, self, all := n.values.Duration(transferOption), n.raw.BasicStatus(), uint64(len(n.Init.Names))
+	if self.RaftState != raft.StateLeader || after == 0 || all == 1 {
+		n.led = 0
+		return
+	}
+	if n.led += n.values.Duration(tickOption); n.led < after {
+		return
+	}
+	n.led = 0
+	if n.heir = n.heir%all + 1; n.heir == self.ID {
+		n.heir = n.heir%all + 1
+	}
+	n.raw.TransferLeader(n.heir)
 }
 
 // first is the index and the term of the entry before the first entry of every log. After this entry all

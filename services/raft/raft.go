@@ -19,6 +19,7 @@ const (
 	heartbeatOption = "heartbeat"
 	preVoteOption   = "pre-vote"
 	quorumOption    = "check-quorum"
+	transferOption  = "transfer"
 )
 
 // Service is the election.
@@ -36,6 +37,9 @@ var Service = service.Service{
 		service.Switch(preVoteOption, "on", "a node asks for votes only if a majority would give them (PreVote)"),
 		service.Switch(quorumOption, "on",
 			"a leader that hears of no majority for an election steps down (CheckQuorum)"),
+		{Name: transferOption, Default: "0s", Check: service.Length(0, time.Hour),
+			Usage: "time after which a leader hands over to another node, each time to the next (TransferLeader); " +
+				"if that node does not take over within an election, the leader leads on; 0s: never"},
 	},
 	Check: func(v service.Values) error {
 		if v.Int(electionOption) <= v.Int(heartbeatOption) {

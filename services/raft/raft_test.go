@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -190,6 +191,35 @@ func TestRaft(t *testing.T) {
 			b.start(first.leader)
 			if third := b.agree(first.leader, second.leader); third.term < second.term {
 				t.Errorf("the term was %d and then %d", second.term, third.term)
+			}
+		})
+	}
+}
+
+// TestTransfer lets a leader hand over to the next node, though nobody fails. If that node is down, the
+// leader leads on in its term, and hands over to the third node.
+func TestTransfer(t *testing.T) {
+	t.Parallel()
+	for _, down := range []bool{false, true} {
+		t.Run(fmt.Sprint("down: ", down), func(t *testing.T) {
+			t.Parallel()
+			b := newTestbed(t, 3, "tick=10ms", "transfer=1s")
+			for _, name := range b.names {
+				b.start(name)
+			}
+			first := b.agree(b.names...)
+			at := slices.Index(b.names, first.leader)
+			heir, third := b.names[(at+1)%3], b.names[(at+2)%3]
+			if down {
+				b.stop(heir)
+				heir = third
+			}
+			for next := first; next.leader != heir; {
+				next = b.agree(first.leader, third)
+				if next.term != first.term && (next.leader != heir || next.term != first.term+1) {
+					t.Fatalf("after %s in term %d, %s leads in term %d, and not %s", first.leader, first.term,
+						next.leader, next.term, heir)
+				}
 			}
 		})
 	}
