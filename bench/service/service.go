@@ -170,6 +170,9 @@ func (s *Service) Parse(words []string) (Values, error) {
 	for _, word := range words {
 		name, value, is := strings.Cut(word, "=")
 		switch {
+		case !slices.Contains(names, name) && name == FailedName && s.Delete != nil && s.Expire == nil:
+			return nil, fmt.Errorf("%s has no option %q, since its clients have no session that could end: what a "+
+				"failed call leaves behind stays for its time to live, as with %[2]s=kept elsewhere", s.Name, name)
 		case !slices.Contains(names, name):
 			return nil, fmt.Errorf("%s has no option %q: %s", s.Name, name, instead(name, names))
 		case !is:

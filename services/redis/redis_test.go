@@ -29,7 +29,7 @@ func TestLock(t *testing.T) {
 		name string
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"expires", expires}, {"renews", renews}, {"deletes", deletes},
-		{"deleted", deleted}} {
+		{"deleted", deleted}, {"leaves", leaves}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 	if i, err := r.Leader(t.Context()); i != 0 || err != nil {
@@ -134,6 +134,23 @@ func deleted(t *testing.T, r *service.Running) {
 	}
 	if _, err := r.Take(t.Context(), service.Expire, service.Client{Name: "n1", Prefix: prefix}); err == nil {
 		t.Error("a session of Redis was ended")
+	}
+}
+
+// leaves shows that a release that fails leaves the key for px, since no session ends, and that the option
+// failed is refused for that reason.
+func leaves(t *testing.T, r *service.Running) {
+	a, b := client(t, r, "leaves", "px=400ms"), client(t, r, "leaves")
+	servicetest.Acquire(t, a, time.Second)
+	a.Clients.Close()
+	if a.Release(t.Context()) == nil {
+		t.Error("a lock was released without a connection")
+	}
+	servicetest.Refused(t, b, 100*time.Millisecond)
+	servicetest.Acquire(t, b, time.Second)
+	if _, err := Service.Parse([]string{"failed=kept"}); err == nil || !strings.Contains(err.Error(),
+		"have no session that could end") {
+		t.Errorf("with failed=kept: %v", err)
 	}
 }
 
