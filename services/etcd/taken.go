@@ -35,15 +35,20 @@ func Expire(ctx context.Context, all []*service.Member, from service.Client) (ha
 	})
 }
 
-// take calls do with the keys of a client's locks and their leases. These keys are bound to the lease of the
-// client's session or, for clients of the user's own, have the name of its node as their value.
-func take(ctx context.Context, all []*service.Member, from service.Client,
-	do func(c *clientv3.Client, key string, lease clientv3.LeaseID) error) (had bool, err error) {
+// DialAll returns a client of members.
+func DialAll(all []*service.Member) (*clientv3.Client, error) {
 	var addresses []string
 	for _, m := range all {
 		addresses = append(addresses, m.Address(0))
 	}
-	c, err := Dial(all[0].Secret, addresses...)
+	return Dial(all[0].Secret, addresses...)
+}
+
+// take calls do with the keys of a client's locks and their leases. These keys are bound to the lease of the
+// client's session or, for clients of the user's own, have the name of its node as their value.
+func take(ctx context.Context, all []*service.Member, from service.Client,
+	do func(c *clientv3.Client, key string, lease clientv3.LeaseID) error) (had bool, err error) {
+	c, err := DialAll(all)
 	if err != nil {
 		return false, err
 	}

@@ -47,6 +47,7 @@ var lease = service.Service{
 	Settings: []service.Setting{{Name: "lease 3s, renew 2s, retry 400ms", Default: "15s, 10s, 2s",
 		Why: "faults of some seconds outlast it"}},
 	Granted: func(v service.Values) time.Duration { return v.Duration(leaseOption) },
+	Delete:  deleteRecord,
 	Check:   check,
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
+	"turnstile/bench/service"
 	"turnstile/services/servicetest"
 )
 
@@ -50,6 +51,26 @@ func TestLease(t *testing.T) {
 				t.Errorf("the next leader came after %v", took)
 			}
 		})
+	}
+}
+
+// TestDeleted deletes the record of a leader by hand. A leader that has no rival makes another.
+func TestDeleted(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &lease)
+	servicetest.TakeNothing(t, r, service.Delete, "n0", "test/")
+	told, _ := run(t, "n0", r.Addresses)
+	servicetest.Await(t, told, 10*time.Second, "n0")
+	servicetest.TakeNothing(t, r, service.Delete, "n1", "test/")
+	servicetest.Take(t, r, service.Delete, "n0", "test/")
+	for late := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		had, err := r.Take(t.Context(), service.Delete, service.Client{Name: "n0", Prefix: "test/"})
+		if had {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatal("the leader has made no other record:", err)
+		}
 	}
 }
 

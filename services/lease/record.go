@@ -11,6 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"turnstile/bench/service"
+	"turnstile/services/etcd"
 )
 
 // A record is the record of an election in etcd, as one node sees it. It implements resourcelock.Interface.
@@ -26,6 +29,9 @@ type record struct {
 	revision int64             // the revision last seen
 	terms    map[string]uint64 // by holder: the term last seen
 }
+
+// keyOf returns the key of the record of clients whose names begin with prefix.
+func keyOf(prefix string) string { return prefix + "lease" }
 
 var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
@@ -99,6 +105,25 @@ func (r *record) put(ctx context.Context, revision int64, l *resourcelock.Leader
 	}
 	r.saw(done.Header.Revision, l)
 	return nil
+}
+
+// deleteRecord deletes the record if a process of the client's node leads by it, as an operator deletes a
+// Lease.
+func deleteRecord(ctx context.Context, all []*service.Member, from service.Client) (had bool, err error) {
+	c, err := etcd.DialAll(all)
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	r := &record{client: c, key: keyOf(from.Prefix), limit: time.Second, terms: map[string]uint64{}}
+	switch l, _, err := r.Get(ctx); {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil || nodeOf(l.HolderIdentity) != from.Name:
+		return false, err
+	}
+	_, err = c.Delete(ctx, r.key)
+	return err == nil, err
 }
 
 // RecordEvent implements resourcelock.Interface.
