@@ -273,6 +273,12 @@ func (p *Process) Printed() string { return p.tail.String() }
 // Signal sends a signal to the process. SIGSTOP and SIGCONT go to its whole process group, if that is its
 // own, and SIGKILL to all its descendants. The error is os.ErrProcessDone if the process has ended.
 func (p *Process) Signal(s syscall.Signal) error {
+	if p.own && s == syscall.SIGCONT { // all at once: a node must not go on while its program stands still
+		if err := p.cmd.Process.Signal(syscall.Signal(0)); err != nil {
+			return err
+		}
+		return syscall.Kill(-p.Pid(), s)
+	}
 	var below []int
 	if p.own && s == syscall.SIGKILL {
 		below = Descendants(p.Pid()) // those in sessions of their own are not in its group
@@ -281,7 +287,7 @@ func (p *Process) Signal(s syscall.Signal) error {
 	for _, pid := range below {
 		syscall.Kill(pid, s)
 	}
-	if err == nil && p.own && (s == syscall.SIGSTOP || s == syscall.SIGCONT) {
+	if err == nil && p.own && s == syscall.SIGSTOP {
 		syscall.Kill(-p.Pid(), s) // fails only if it has ended
 	}
 	return err
