@@ -29,7 +29,7 @@ func Commands(table catalog.Table) []Command {
 		{makesRun, []Command{benchCommand(k), electCommand(k), simulateCommand(k), exploreCommand(k),
 			playCommand(k), injectCommand()}},
 		{makesMany, []Command{sweepCommand(k), matrixCommand(k), chaosCommand(k), splitBrainCommand(k),
-			validateCommand(k), claimsCommand()}},
+			tryCommand(k), validateCommand(k), claimsCommand()}},
 		{readsStored, []Command{runs, show, verify, report, diagram, compare}},
 		{saysWhatIs, []Command{listCommand(k), plansCommand(k), hosts}},
 		{hiddenInHelp, []Command{brokerCommand(), proxyCommand(), resourceCommand(), serviceCommand()}},

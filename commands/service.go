@@ -57,6 +57,7 @@ type serviceFlags struct {
 	with     []string
 	endpoint string
 	client   string
+	granted  time.Duration // the time to live that servers grant, once the service is described
 }
 
 func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
@@ -119,6 +120,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, err
 	}
 	c.Spec, c.Config, c.Servers = subject.Spec, c.foreign.passTo(subject.Config), subject.Servers
+	x.granted = subject.Granted
 	if foreign.Silent(c.Config) { // clients send no messages here: a latency from a file is for other runs
 		if s.below("latency", foreign.ServiceOption) {
 			c.Latency = chance.Distribution{}
@@ -227,6 +229,11 @@ type foreignFlags struct {
 func (x *foreignFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&x.command, foreign.CommandOption, "", "`command` of a program to run instead, at "+
 		"every node, as in 'python3 ra.py' (see docs/foreign.md)")
+	x.addDeclared(f)
+}
+
+// addDeclared adds the flags for what a program declares, and gets.
+func (x *foreignFlags) addDeclared(f *pflag.FlagSet) {
 	f.StringVar(&x.kinds, foreign.KindsOption, "", "`kinds` of messages of that program or client, with what "+
 		"they carry, as in token:token,reply:permit (default what it declares)")
 	f.StringVar(&x.promises, foreign.PromisesOption, "", "`promises` of that program or client, as in "+

@@ -33,6 +33,10 @@ type kind struct {
 	holds   []time.Duration
 	loads   []workload.Workload
 	entries func(nodeCount int) uint64
+	// tries are the loads without faults under which a program is tried. ttl is the time to live of locks of its
+	// service, or 0. strikes are faults of clients of services, where LONG stands for more than that time.
+	tries   func(ttl time.Duration) []triedLoad
+	strikes []string
 	// about describes the load of a run of the grid.
 	about func(o *bench.Options) string
 	// reproduce makes the runs for a published figure.
@@ -53,6 +57,7 @@ var kinds = map[nodes.Kind]*kind{
 		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
 			{Load: workload.Closed}, {Load: workload.Open}},
+		tries: loadsTried, strikes: holderStruck,
 		entries: func(nodeCount int) uint64 {
 			if nodeCount >= manyNodes {
 				return fewEntries
@@ -77,6 +82,7 @@ var kinds = map[nodes.Kind]*kind{
 		loads: []workload.Workload{{Load: workload.Campaign, Initiators: workload.AllInitiate},
 			{Load: workload.Campaign, Initiators: workload.LowestInitiates},
 			{Load: workload.Campaign, Initiators: workload.HighestInitiate}},
+		tries: electionsTried, strikes: leaderStruck,
 		entries: func(int) uint64 { return 0 },
 		about:   func(o *bench.Options) string { return fmt.Sprintf("initiators %s", o.Workload.Initiators) },
 	},

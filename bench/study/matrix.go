@@ -16,6 +16,7 @@ import (
 	"turnstile/internal/stats"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 	"turnstile/option"
@@ -40,6 +41,8 @@ type Cell struct {
 	Runs []*Result
 
 	spread Spread
+	config nodes.Config         // of the program that a Try is about; its N is not set
+	change func(*bench.Options) // changes the options of a run; nil: they stay as they are
 }
 
 // The runs of the matrix: five clients that think and request, enough that the resource is hardly ever free.
@@ -78,6 +81,7 @@ func (c *Cell) Options(seed uint64) bench.Options {
 		panic(err) // impossible: think is valid
 	}
 	o := option.Defaults()
+	o.Config = c.config
 	o.Algorithm, o.Config.N, o.Seed = c.Spec.Name, cellNodes, seed
 	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(hold), Think: thinks}
 	o.Latency, o.Patience = chance.Constant(latency), patience
@@ -86,6 +90,9 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	o.Config.Fenced = chaos.Fenced(c.Spec, c.Plan.Faults)
 	studyOf(c.Spec).cell(c, &o)
 	c.spread.over(&o)
+	if c.change != nil {
+		c.change(&o)
+	}
 	return o
 }
 
@@ -150,7 +157,7 @@ func (m *Matrix) caseOf(c *Cell, number int) *Case {
 	j, err := bench.Resolve(m.Known, c.Options(m.Seed+uint64(number)), c.Spec, !m.Real)
 	one := &Case{Job: j, Err: err, Expect: c.expect}
 	one.Again = func(r *Result) *Case {
-		if m.Real && r.Shown == 0 && r.violatedInside() == nil {
+		if m.Real && r.Shown == 0 && r.ViolatedInside() == nil {
 			return one
 		}
 		return nil
@@ -178,7 +185,7 @@ func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 // algorithm must not fail inside its model. If the algorithm lists no outcomes, a run may show anything but
 // such a failure.
 func (c *Cell) expect(r *Result) {
-	switch inside := r.violatedInside(); {
+	switch inside := r.ViolatedInside(); {
 	case inside != nil:
 		r.Wrong = "violated inside its model: " + inside.Says
 	case len(c.Spec.Faults) == 0:
@@ -193,8 +200,8 @@ func (c *Cell) expect(r *Result) {
 	}
 }
 
-// violatedInside returns the violation of a sound algorithm inside its model, or nil.
-func (r *Result) violatedInside() *check.Finding {
+// ViolatedInside returns the violation of a sound algorithm inside its model, or nil.
+func (r *Result) ViolatedInside() *check.Finding {
 	for i := range r.Verdict.Findings {
 		if f := &r.Verdict.Findings[i]; r.Spec.Flaw == nil && f.Outcome == check.Violated && !f.OutsideModel {
 			return f
@@ -215,7 +222,7 @@ func (c *Cell) Wrong() *Result {
 // or whose faults hit nothing.
 func (c *Cell) Differs() bool {
 	return slices.ContainsFunc(c.Runs, func(r *Result) bool {
-		return r.Wrong != "" && (r.Shown&^algorithm.Unhit != 0 || r.violatedInside() != nil)
+		return r.Wrong != "" && (r.Shown&^algorithm.Unhit != 0 || r.ViolatedInside() != nil)
 	})
 }
 
