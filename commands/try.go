@@ -165,8 +165,10 @@ func (c *tryCall) print(out io.Writer, cases []*study.TryCase) {
 	for _, x := range cases {
 		letter := x.Shown().String()
 		switch {
-		case x.Differs():
+		case x.Broken():
 			letter += "!"
+		case x.Doubt:
+			letter = "?"
 		case x.Runs[0].Missed() != "":
 			letter = algorithm.Unhit.String()
 		case x.Outside:
@@ -226,7 +228,7 @@ func (c *tryCall) tell(a *app, cases []*study.TryCase) {
 	for _, x := range cases {
 		r := x.Runs[0]
 		switch why := x.Unjudged(); {
-		case x.Differs():
+		case x.Broken():
 			t.differ++
 			failed := r.ViolatedInside().Check
 			if more[failed]++; first[failed] == nil {

@@ -11,6 +11,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/workload"
 	"turnstile/option"
@@ -33,6 +34,8 @@ type TryCase struct {
 	Calm bool // it has no fault
 	// Outside means that its faults break an assumption of safety, so that the program promises nothing.
 	Outside bool
+	// Doubt means that the run broke a promise that rests on bounded delays, and that two runs alone did not.
+	Doubt bool
 }
 
 // Runs are so short, and so many, that a program is tried within TryLimit. Runs with servers are fewer at
@@ -246,8 +249,33 @@ func (t *Try) Make(ctx context.Context) error {
 			t.Cases[i].Runs = []*Result{r}
 		}
 	}
+	t.confirm(ctx)
 	return t.ended(ctx)
 }
+
+// confirm makes runs that broke a promise again, alone, if the program rests on bounded delays: runs beside
+// each other may have delayed each other. Once a case is confirmed, so are all that failed the same check.
+func (t *Try) confirm(ctx context.Context) {
+	if of := t.Program.Spec; (of.Safe|of.Live)&nodes.Timing == 0 {
+		return
+	}
+	confirmed := map[string]bool{}
+	for _, c := range t.Cases {
+		if len(c.Runs) == 0 || !c.Differs() {
+			continue
+		}
+		failed := c.Runs[0].ViolatedInside().Check
+		for range 2 {
+			if !confirmed[failed] && ctx.Err() == nil {
+				confirmed[failed] = t.make(ctx, t.longer(c.Cell, 1)).ViolatedInside() != nil
+			}
+		}
+		c.Doubt = !confirmed[failed] && ctx.Err() == nil
+	}
+}
+
+// Broken reports whether the run of a case broke a promise.
+func (c *TryCase) Broken() bool { return c.Differs() && !c.Doubt }
 
 // longer returns the run of a case that lasts a number of times as long as usual. If it shows nothing, it is
 // made again, twice as long: programs may take long to start.
@@ -275,8 +303,10 @@ func (r *Result) Missed() string {
 // promises, or the faults hit nothing.
 func (c *TryCase) Unjudged() string {
 	switch r := c.Runs[0]; {
-	case c.Differs(), r.Missed() != "":
+	case c.Broken(), r.Missed() != "":
 		return ""
+	case c.Doubt:
+		return "it broke a promise beside other runs, and not in two runs alone: " + r.ViolatedInside().Says
 	case r.Shown == 0:
 		return r.Says
 	case c.Calm && r.Verdict.Outcome != check.Valid:
