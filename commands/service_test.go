@@ -287,6 +287,10 @@ func TestForeignExamples(t *testing.T) {
 		{"elect", "../examples/python/bully_broken.py", []string{"-n", "3", "--initiators", "lowest", "--duration",
 			"1800ms"}, 1, "two leaders"},
 		{"elect", "testdata/alllead.py", []string{"-n", "3", "--duration", "2s"}, 1, "3 leaders"},
+		{"elect", "testdata/lowest_up.py", []string{"-n", "3", "--duration", "4s", "--fault", "kill: 0, at: 500ms",
+			"--fault", "kill: 1, at: 1500ms, for: 300ms"}, 0, "all agreed on node 1"},
+		{"elect", "testdata/lowest_up.py unaware", []string{"-n", "3", "--duration", "4s", "--kill", "0", "--at",
+			"500ms"}, 2, "do not agree on a leader"},
 		{"elect", "testdata/half_majority.py", []string{"-n", "4", "--duration", "3500ms", "--fault",
 			"cut: 0-1/2-3, at: 1500ms, for: 1s"}, 1, "though it had reached no majority"},
 		{"elect", "testdata/half_majority.py", []string{"-n", "3", "--duration", "3500ms", "--fault",
@@ -296,7 +300,8 @@ func TestForeignExamples(t *testing.T) {
 			continue
 		}
 		dir := t.TempDir()
-		program := python(t, x.program)
+		words := strings.Fields(x.program)
+		program := python(t, words[0], words[1:]...)
 		status, says := shownForeign(t, dir, x.command, program, x.args...)
 		noise := regexp.MustCompile(`cannot be simulated|\n  (other|on-disk) +0\.000| 0 on-disk`).FindString(says)
 		if status != x.status || !strings.Contains(says, x.says) || noise != "" {

@@ -47,6 +47,9 @@ type nodeSet struct {
 	driver   *chaos.Driver  // carries out the faults; nil: not made yet
 	endpoint *site.Endpoint // watches the external servers under test, if any
 
+	informs bool                               // programs are told of nodes that go down or come up again
+	inform  func(do string, id nodes.ID) error // tells them
+
 	lives []life               // indexed by node
 	all   []cluster.Process    // all processes of nodes, including ended ones
 	ended chan cluster.Process // followed processes that ended, except those ended on purpose
@@ -348,7 +351,7 @@ func (n *nodeSet) markCrashed(id nodes.ID) error {
 		l.requests[i] += requests
 	}
 	n.pauses.disturbed = true
-	return errors.Join(n.pauses.end(l.node, uint32(id)), n.Add(crashed))
+	return errors.Join(n.pauses.end(l.node, uint32(id)), n.Add(crashed), n.inform(host.Down, id))
 }
 
 // restart starts a new process of a killed node. The process reads what the last one saved, unless forget is
@@ -375,7 +378,8 @@ func (n *nodeSet) restart(id nodes.ID, forget bool) error {
 		return err
 	}
 	n.pauses.disturbed = true
-	err = n.Add(history.Event{At: n.now(), Kind: history.Restarted, Node: id, Count: l.incarnation})
+	err = errors.Join(n.Add(history.Event{At: n.now(), Kind: history.Restarted, Node: id, Count: l.incarnation}),
+		n.inform(host.Up, id))
 	if n.Stack.Forgets(id, forget) { // other nodes may rely on the state that this node has lost
 		err = errors.Join(err, n.broke(nodes.NoAmnesia))
 	}

@@ -3,6 +3,7 @@ package trial
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,10 +49,24 @@ func (o *orders) goOn(id nodes.ID) error {
 		return nil // the node will get the order together with the others
 	}
 	err := o.give(host.Order{Do: host.Issue, Begin: max(o.nodes.now(), o.began), End: o.end, Since: o.began}, id)
+	for peer := range nodes.ID(o.nodes.Total()) {
+		if err == nil && o.nodes.informs && !o.nodes.isUp(peer) {
+			err = o.give(host.Order{Do: host.Down, Peer: peer}, id)
+		}
+	}
 	if err == nil && o.calmed != "" {
 		err = o.give(host.Order{Do: o.calmed}, id)
 	}
 	return err
+}
+
+// inform tells the other nodes, if their programs have a failure detector, that a node is down or up again.
+func (o *orders) inform(do string, id nodes.ID) error {
+	if !o.nodes.informs {
+		return nil
+	}
+	others := slices.DeleteFunc(o.nodes.up(), func(one nodes.ID) bool { return one == id })
+	return o.give(host.Order{Do: do, Peer: id}, others...)
 }
 
 // obeyed reports whether the counters of a node show that it has obeyed all its orders.

@@ -72,6 +72,7 @@ func (t *Trial) wire(ctx context.Context) {
 		pauses: t.pauses, watch: t.watch, notes: newNotes(t.Total()), endpoint: site.NoEndpoint(),
 		lives: make([]life, t.Total()), ended: make(chan cluster.Process, t.Total()+restarts)}
 	t.orders = &orders{nodes: t.nodes}
+	t.nodes.informs, t.nodes.inform = foreign.Detects(t.Config) && !t.Detects(), t.orders.inform
 	t.connections = &connections{journal: t.journal, site: t.Site, nodes: t.nodes, orders: t.orders,
 		reconnects: t.reconnects || t.Proxies, servers: t.Site.Servers(ctx, t.name), cutter: t.Site}
 	t.faults = &faults{journal: t.journal, Job: t.Job, number: t.Number, seed: t.Seed,

@@ -56,6 +56,12 @@ func Silent(c nodes.Config) bool {
 	return c.Options[ServiceOption] != "" && c.Options[KindsOption] == ""
 }
 
+// Detects reports whether the program of a configuration is told when nodes go down and come up again.
+func Detects(c nodes.Config) bool {
+	d, err := Parse("", c.Options[PromisesOption])
+	return err == nil && d.Detector
+}
+
 // ServiceConfig returns a configuration of a service, with its options and the declaration of its clients.
 func ServiceConfig(c nodes.Config, service string, options map[string]string, d *Declaration) nodes.Config {
 	c = c.With(ServiceOption, service).With(KindsOption, d.kinds()).With(PromisesOption, d.promises())
@@ -113,7 +119,8 @@ func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 		r.ofService(service, c)
 	}
 	made := bridge{command: command, pass: c.Options[PassOption], table: table, fenced: d.Fenced, next: initID,
-		silent: d.silent(), alone: Silent(c)}
+		detector: d.Detector,
+		silent:   d.silent(), alone: Silent(c)}
 	if d.Elects {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
 		r.New = func(nodes.Config) nodes.Machine { return &elector{made} }

@@ -22,6 +22,8 @@ type Declaration struct {
 	Fenced bool                // its entries have fence numbers
 	// Cancels says that a client of its lock may cancel a request.
 	Cancels bool
+	// Detector means that it is told when nodes go down and come up again: it has a perfect failure detector.
+	Detector bool
 
 	Elects  bool          // it elects leaders; otherwise it grants a lock
 	Terms   bool          // no two leaders have the same term
@@ -118,7 +120,7 @@ func ReadDeclaration(body string) (*Declaration, error) {
 		Safe                   json.RawMessage
 		Live                   []string
 		Fenced, Terms, Highest bool
-		Cancels                bool
+		Cancels, Detector      bool
 		Elects                 *bool
 		OverlapMS              float64  `json:"overlap_ms"`
 		GraceMS                *float64 `json:"grace_ms"`
@@ -153,6 +155,7 @@ func ReadDeclaration(body string) (*Declaration, error) {
 		d.Live, err = assume("live", b.Live)
 	}
 	d.Fenced, d.Cancels, d.Terms, d.Highest = b.Fenced, b.Cancels, b.Terms, b.Highest
+	d.Detector = b.Detector
 	d.Elects = b.Elects != nil && *b.Elects
 	d.Overlap = milliseconds(b.OverlapMS)
 	if b.GraceMS != nil {
@@ -206,6 +209,8 @@ func (d *Declaration) promise(text string) (err error) {
 		d.Fenced = true
 	case "cancels":
 		d.Cancels = true
+	case "detector":
+		d.Detector = true
 	case "elects":
 		d.Elects = true
 	case "terms":
@@ -214,7 +219,7 @@ func (d *Declaration) promise(text string) (err error) {
 		d.Highest = true
 	default:
 		err = fmt.Errorf("promises: there is no %q: there are safe, live, grace, overlap, fenced, cancels, "+
-			"elects, terms and highest, as in safe=no-loss+timing,fenced", text)
+			"detector, elects, terms and highest, as in safe=no-loss+timing,fenced", text)
 	}
 	return err
 }
@@ -258,8 +263,8 @@ func (d *Declaration) promises() string {
 	for _, p := range []struct {
 		does bool
 		word string
-	}{{d.Fenced, "fenced"}, {d.Cancels, "cancels"}, {d.Elects, "elects"}, {d.Terms, "terms"},
-		{d.Highest, "highest"}} {
+	}{{d.Fenced, "fenced"}, {d.Cancels, "cancels"}, {d.Detector, "detector"}, {d.Elects, "elects"},
+		{d.Terms, "terms"}, {d.Highest, "highest"}} {
 		if p.does {
 			all = append(all, p.word)
 		}

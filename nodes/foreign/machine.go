@@ -46,8 +46,10 @@ type bridge struct {
 	pass    string // see Bridge.Pass
 	table   *kinds
 	fenced  bool
-	silent  bool // before the run neither the program nor the user has declared anything
-	alone   bool // the program may not write to peers: links and their faults are not for it
+	// detector means that the program is told of nodes that go down or come up again
+	detector bool
+	silent   bool // before the run neither the program nor the user has declared anything
+	alone    bool // the program may not write to peers: links and their faults are not for it
 
 	next    uint64   // msg_id of the latest line that wants an answer
 	asked   uint64   // msg_id of the latest request
@@ -132,6 +134,16 @@ func (b *bridge) Start(*nodes.Env) {}
 func (b *bridge) Recover(_ *nodes.Env, last nodes.Message) {
 	if was, is := last.(saved); is {
 		b.disk = saved{slices.Clone(was.Keys), slices.Clone(was.Values)}
+	}
+}
+
+// Suspect implements nodes.Suspecter, and Trust nodes.Truster, for programs that have a failure detector.
+func (b *bridge) Suspect(env *nodes.Env, peer nodes.ID) { b.detected(env, "down", peer) }
+func (b *bridge) Trust(env *nodes.Env, peer nodes.ID)   { b.detected(env, "up", peer) }
+
+func (b *bridge) detected(env *nodes.Env, typ string, peer nodes.ID) {
+	if b.detector {
+		b.tell(env, Client, `{"type":"%s","node":"%s"}`, typ, NameOf(peer))
 	}
 }
 

@@ -113,6 +113,8 @@ type Order struct {
 	Resource int    `json:"resource,omitempty"` // Ask: number of the resource to ask for
 	Round    int    `json:"round,omitempty"`    // Report: copied to the answer; Restored: the order's number
 
+	Peer nodes.ID `json:"peer,omitempty"` // Down, Up: which node
+
 	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far to set the clock ahead; negative: back
 	Rate float64       `json:"rate,omitempty"` // SetClock: rate of the clock; 1 is right
 
@@ -134,6 +136,9 @@ const (
 	// Parted comes some time after Outage: brokers are cut off from each other, so messages are lost though
 	// connections stand. The next gap in each stream is explained.
 	Parted = "parted"
+	// Down, Up: another node has crashed, or is up again, as a perfect failure detector says
+	Down   = "down"
+	Up     = "up"
 	Report = "report" // send a Note with the status, once all messages from the broker are handled
 	Quit   = "quit"   // close the log and end
 

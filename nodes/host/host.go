@@ -43,8 +43,9 @@ type host struct {
 	told     bool    // the node has an order to issue requests, now or later
 	since    int64   // when the run began, from the order to Issue
 	started  bool
-	parked   bool // machines and clients are stopped
-	silenced bool // failure detectors are stopped
+	detected []Order // Down and Up, from before the machines started
+	parked   bool    // machines and clients are stopped
+	silenced bool    // failure detectors are stopped
 
 	detectors []bool // by instance: it is a failure detector; nil: the stack has none
 
@@ -244,6 +245,9 @@ func (h *host) start() {
 		if h.bridge != nil {
 			h.bridge.pass()
 			h.wake()
+		}
+		for _, o := range h.detected {
+			h.detect(o)
 		}
 	}
 }

@@ -76,6 +76,8 @@ func (h *host) obey(o Order) {
 		h.attend()
 	case Hush:
 		h.hush()
+	case Down, Up:
+		h.detect(o)
 	case Report:
 		h.inquire(o.Round)
 	case Outage, Parted, Restored:
@@ -91,6 +93,22 @@ func (h *host) obey(o Order) {
 		return
 	}
 	h.log.Instance(0).Obeyed.Add(1)
+}
+
+// detect tells the machines that another node is down or up, once they have started.
+func (h *host) detect(o Order) {
+	switch {
+	case !h.started:
+		h.detected = append(h.detected, o)
+	case !h.parked:
+		in := nodes.Input{Kind: nodes.Suspect, From: o.Peer}
+		if o.Do == Up {
+			in.Kind = nodes.Trust
+		}
+		h.now = h.clock.Now()
+		h.handle(in)
+		h.act()
+	}
 }
 
 // inquire asks the broker of each network for a sign of life, which comes after all messages that the broker
