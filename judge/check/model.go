@@ -477,8 +477,8 @@ func (m *model) separated(a, b nodes.ID, at int64) bool {
 }
 
 // timeless returns why a fault of clocks hit nothing, or "" if it hit something or that is unknown. A foreign
-// program has clocks of its own: the fault hits only timers that the testbed runs for the program. If no such
-// timer ran, the fault hit nothing.
+// program has clocks of its own: the fault hits only timers that the testbed runs for the program, and the
+// clock of its node if the program reads it. If there was no such timer, the fault hit nothing.
 func (m *model) timeless(asked *Fault, f *section.Fault) string {
 	if !asked.Sets {
 		return ""
@@ -502,7 +502,7 @@ func (m *model) timeless(asked *Fault, f *section.Fault) string {
 	case uint64(len(ids)) < uint64(f.Nodes) || len(ids) == 0:
 		return ""
 	case never:
-		return fmt.Sprintf("%s set no timer", nodesDo(ids, "has", "have"))
+		return fmt.Sprintf("%s set no timer, and read no clock", nodesDo(ids, "has", "have"))
 	}
 	return fmt.Sprintf("no timer that %s set ran", nodesDo(ids, "has", "have"))
 }

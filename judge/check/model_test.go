@@ -268,7 +268,7 @@ func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
 		began, over *history.Event
 		misses      string // empty: it hits
 	}{
-		{"no timer", true, set(0, 0), nil, "it hit nothing: node 1 has set no timer"},
+		{"no timer", true, set(0, 0), nil, "it hit nothing: node 1 has set no timer, and read no clock"},
 		{"none that runs", true, set(0, 3), nil, "it hit nothing: no timer that node 1 has set ran"},
 		{"one that runs", true, set(1, 3), nil, ""},
 		{"none while it lasted", false, set(0, 0), set(0, 0), "it hit nothing: node 1 has set no timer"},

@@ -212,6 +212,17 @@ func (s *Said) Answers() (bool, error) {
 	return true, nil
 }
 
+// ReadsClock reports whether a line asks for the time by the clock of its node.
+func (s *Said) ReadsClock() bool {
+	return s.To == nodes.None && s.Service == timers && s.Type == "read" && len(s.Body.MsgID) > 0
+}
+
+// Time returns the answer to a line that asks the clock of a node, which shows a time.
+func (s *Said) Time(id nodes.ID, shows time.Time) []byte {
+	return line(nil, timers, id, fmt.Sprintf(`{"type":"read_ok","in_reply_to":%s,"ms":%.3f}`, s.Body.MsgID,
+		float64(shows.UnixMicro())/1000))
+}
+
 // line appends a line for the program of a node to the bytes to.
 func line(to []byte, src string, id nodes.ID, body string) []byte {
 	to = append(append(to, `{"src":"`...), src...)

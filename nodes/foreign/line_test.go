@@ -3,6 +3,7 @@ package foreign
 import (
 	"reflect"
 	"testing"
+	"time"
 )
 
 // plainLines are lines, and whether quick reads them: some only resemble the lines that it reads.
@@ -55,6 +56,21 @@ func agrees(t *testing.T, line string) bool {
 		t.Errorf("%s: quick reads %+v, and slow %+v, %v", line, got, want, err)
 	}
 	return true
+}
+
+// A program reads the clock of its node if it wants an answer.
+func TestWhoReadsTheClock(t *testing.T) {
+	for body, reads := range map[string]bool{`{"type":"read","msg_id":7}`: true, `{"type":"read"}`: false,
+		`{"type":"set","msg_id":7}`: false} {
+		said, err := Read([]byte(`{"src":"n1","dest":"timer","body":`+body+`}`), 1)
+		if err != nil || said.ReadsClock() != reads {
+			t.Errorf("%s reads the clock: %v, %v", body, !reads, err)
+		}
+		const want = `{"src":"timer","dest":"n1","body":{"type":"read_ok","in_reply_to":7,"ms":1500.250}}`
+		if got := string(said.Time(1, time.UnixMicro(1_500_250))); reads && got != want+"\n" {
+			t.Errorf("the answer is %s", got)
+		}
+	}
 }
 
 func FuzzQuick(f *testing.F) {

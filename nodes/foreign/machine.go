@@ -412,7 +412,8 @@ func (b *bridge) time(env *nodes.Env, s *Said) {
 		}
 		b.reply(env, s, "cancel_ok", "")
 	case s.Type != "set":
-		b.fail("it wrote a body of type %q to %s, which takes set and cancel", s.Type, timers)
+		b.fail("it wrote a body of type %q to %s, which takes set, cancel, and read with a "+
+			"msg_id", s.Type, timers)
 	default:
 		if at < 0 {
 			at = slices.Index(b.timers, "")

@@ -106,7 +106,7 @@ const (
 	// GrantedTwice. NodeLog.Last is the last line of the program.
 	Breached
 	// ClockSet: the clock of the timers of the node's foreign program was set. Count is how many timers ran,
-	// and Value how many the program had ever set.
+	// and Value how many the program had ever set. A clock that the program has read counts as such a timer.
 	ClockSet
 	// Lagged: the process handled timers or messages later than LateFrom after they were due: see Lag.
 	Lagged

@@ -26,6 +26,7 @@ type bridge struct {
 	gathers  bool         // lines for the program are collected until the handling of one of its lines is over
 	told     []byte       // the latest line to the program
 	said     foreign.Said // the latest line of the program
+	reads    bool         // the program has read the clock of the node
 }
 
 // A program that writes more than linesPerMS lines a millisecond is slowed down: its peers could not take
@@ -206,6 +207,12 @@ func (b *bridge) hear() {
 		}
 		if h.now = h.clock.Now(); said[i].Service != foreign.Client {
 			b.budget--
+		}
+		if said[i].ReadsClock() { // that is no work: a client may read it as long as it waits
+			b.reads = true
+			ahead := time.Duration(h.skew.Now(h.now) - h.now)
+			b.end(b.child.tell(said[i].Time(h.config.Node, time.Now().Add(ahead))))
+			continue
 		}
 		b.busy()
 		b.gathers, b.said = true, said[i]

@@ -65,6 +65,9 @@ func (h *host) die() {
 func (h *host) setClock(jump time.Duration, rate float64) {
 	if h.bridge != nil {
 		running, ever := h.bridge.machine.Timers()
+		if h.bridge.reads { // which counts as a timer that always runs
+			running, ever = running+1, ever+1
+		}
 		h.record(history.Event{Kind: history.ClockSet, Instance: uint16(h.bridge.instance), Count: uint32(running),
 			Value: ever})
 	}
