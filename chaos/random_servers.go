@@ -13,30 +13,58 @@ import (
 // mostOfServers is how many faults a ServerPlan has at most, apart from the kill that comes with a promotion.
 const mostOfServers = 3
 
+// serverFaults are the faults that a ServerPlan draws from. Words in braces are drawn: see serverDraw.word. A
+// fault that is listed twice is twice as likely, and one that the run cannot have is drawn anew.
+var serverFaults = []string{
+	"pause: {client}", "pause: {client}", "pause: {some}", "kill: {client}",
+	"pause: server {server}", "pause: server {server}", "kill: server {server}", "kill: server {server}",
+	"kill: server {server}, forget: true", "clock: server {server}, by: {length}",
+	"cut: {client}/servers{close}", "cut: {some}/server {server}{close}", "cut: server {server}/servers{close}",
+	"drop-answer: {client}, nth: {few}, close: true", "hold-request: {client}, nth: {few}, by: {length}",
+	"delete: lock of {client}", "expire: session of {client}",
+}
+
+// peerFaults are the faults of a service without servers, whose nodes send each other messages.
+var peerFaults = []string{"pause: {client}", "pause: {some}", "kill: {client}", "cut: {part}", "cut: {part}",
+	"cut: {some}", "clock: {client}, by: {length}"}
+
+// A Pace says which times a ServerPlan draws.
+type Pace struct {
+	Lease time.Duration // how long the service grants the lock or the lead
+	Each  time.Duration // about the time from one entry to the next
+}
+
 // ServerPlan draws a plan for a run about a service by a seed: one to three faults of its servers, of
-// connections between servers and clients, and of clients. lease is how long the service grants the lock or
-// the lead; faults last a little less or a little more. All begin in the first half of the run, at a time or
-// shortly after a client has requested, entered or left. All end before the last fifth of the run, except a
-// promotion and the kill before it. Equal seeds draw equal plans.
-func ServerPlan(s *Scene, lease time.Duration, seed uint64) *Plan {
-	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s, lease: lease}
+// connections between servers and clients, and of clients. Faults last a little less or a little more than
+// the lease. They begin soon, at a time or shortly after a client has requested, entered or left; of two
+// faults, the second often begins while the first lasts. Equal seeds draw equal plans.
+func ServerPlan(s *Scene, pace Pace, seed uint64) *Plan {
+	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s, Pace: pace}
 	p := &Plan{About: "Drawn by a seed."}
 	const tries = 200 // most draws make faults that the run can carry out
 	for most, n := 1+r.below(mostOfServers), 0; len(p.Faults) < most && n < tries; n++ {
-		var more []Fault
-		for _, text := range r.texts() {
-			f, err := ParseFault(text)
-			if err != nil || f.Check(s) != nil {
-				more = nil
-				break
-			}
-			more = append(more, f)
-		}
+		more := r.faults(p.Faults)
 		if all := append(p.Faults[:len(p.Faults):len(p.Faults)], more...); resolves(all, s, seed) {
 			p.Faults = all
 		}
 	}
 	return p
+}
+
+// Over returns when the faults of a ServerPlan are over at the earliest.
+func (p Pace) Over(faults []Fault) (at time.Duration) {
+	for i := range faults {
+		f := &faults[i]
+		end := f.At + f.After + f.For
+		if held, is := f.Effect.(*effect.HoldRequest); is {
+			end += held.By
+		}
+		if !f.Timed() {
+			end += time.Duration(max(1, f.When.Nth)) * p.Each
+		}
+		at = max(at, end)
+	}
+	return at
 }
 
 // The fault of a MinorityPlan begins at minorityAt, and lasts minorityBeyond longer than Servers.Recovers.
@@ -57,7 +85,7 @@ func MinorityRun(of Servers) time.Duration {
 // majority, may take to serve again.
 func MinorityPlan(s *Scene, seed uint64) *Plan {
 	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s}
-	which := r.server()
+	which := r.word("server")
 	what := []string{"pause: server " + which, "kill: server " + which}
 	if s.Servers.Peers {
 		what = append(what, fmt.Sprintf("cut: server %s/servers", which))
@@ -76,115 +104,113 @@ func resolves(all []Fault, s *Scene, seed uint64) bool {
 	return err == nil
 }
 
-// A serverDraw draws faults of servers, as text.
+// A serverDraw draws faults of servers.
 type serverDraw struct {
 	rolls
-	s     *Scene
-	lease time.Duration
+	Pace
+	s *Scene
 }
 
 func (r *serverDraw) pick(words ...string) string { return words[r.below(len(words))] }
 
-// share draws a share of the run in whole milliseconds.
-func (r *serverDraw) share(low, high float64) time.Duration {
-	share := low + r.dice.Unit(r.roll())*(high-low)
-	return max(time.Millisecond, time.Duration(share*float64(r.s.Measured)).Truncate(time.Millisecond))
+// between draws a time in whole milliseconds.
+func (r *serverDraw) between(least, most time.Duration) time.Duration {
+	d := least + time.Duration(r.dice.Unit(r.roll())*float64(most-least))
+	return max(time.Millisecond, d.Truncate(time.Millisecond))
 }
 
-// texts draws one fault, or two that belong together.
-func (r *serverDraw) texts() []string {
-	if r.s.Servers.Promotes && r.oneIn(5) {
-		at := r.share(0.05, 0.4)
-		return []string{fmt.Sprintf("kill: server 0, at: %v", at),
-			fmt.Sprintf("promote: server 1, at: %v", at+r.share(0.01, 0.2))}
+// faults draws one fault, or two that belong together; nil: the run cannot have what was drawn.
+func (r *serverDraw) faults(before []Fault) (all []Fault) {
+	at := r.between(50*time.Millisecond, time.Second)
+	if n := len(before); n > 0 && r.oneIn(2) { // while the last one lasts
+		at = before[n-1].At + r.between(0, max(before[n-1].For, time.Second))
 	}
-	kinds := []func() (what string, byRun, lasts bool){r.ofClient}
-	if r.s.Servers.Count > 0 {
-		kinds = append(kinds, r.ofServer, r.ofServer, r.ofConnections, r.ofConnections, r.ofAnswers)
+	texts := []string{r.pick(serverFaults...)}
+	switch {
+	case r.s.Servers.Count == 0:
+		texts = []string{r.pick(peerFaults...)}
+	case r.s.Servers.Promotes && r.oneIn(3):
+		texts = []string{"kill: server 0", "promote: server 1"}
 	}
-	what, byRun, lasts := kinds[r.below(len(kinds))]()
-	parts := []string{what, fmt.Sprintf("at: %v", r.share(0.05, 0.5))}
-	if !byRun && r.oneIn(2) { // a fault whose victim the run determines has a moment already
-		parts = append(parts, r.moment())
+	moment := ""
+	if r.oneIn(2) {
+		moment = r.moment()
 	}
-	if lasts {
-		parts = append(parts, fmt.Sprintf("for: %v", r.length()))
+	for i, text := range texts {
+		text = r.drawn(text)
+		f, err := ParseFault(text)
+		if moment != "" && err == nil && !f.ByRun() { // what determines its victim is a moment already
+			f, err = ParseFault(text + moment)
+		}
+		if err != nil {
+			return nil
+		}
+		f.At = at
+		if by := r.between(0, time.Second); i > 0 && moment != "" {
+			f.After += by
+		} else if i > 0 {
+			f.At += by
+		}
+		if !f.ForGood() || f.kind().Downs && len(texts) == 1 {
+			f.For = r.length()
+		}
+		if f.Check(r.s) != nil {
+			return nil
+		}
+		all = append(all, f)
 	}
-	return []string{strings.Join(parts, ", ")}
+	return all
+}
+
+// drawn replaces the words in braces of a fault.
+func (r *serverDraw) drawn(text string) string {
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		word, after, _ := strings.Cut(rest, "}")
+		if !found {
+			return text
+		}
+		text = before + r.word(word) + after
+	}
+}
+
+// word draws what a word in braces stands for.
+func (r *serverDraw) word(word string) string {
+	n := r.s.Config.N
+	switch word {
+	case "client":
+		return r.pick(append(kindOf(r.s.Spec).clients, fmt.Sprint(r.below(n)))...)
+	case "some":
+		return r.pick(r.word("client"), fmt.Sprintf("0-%d", n-1), fmt.Sprintf("0-%d", max(0, n-2)))
+	case "server":
+		if r.s.Servers.Leads && r.oneIn(2) {
+			return effect.LeadingServer
+		}
+		return fmt.Sprint(r.below(r.s.Servers.Count))
+	case "part":
+		return r.pick("random", "majority", "leader")
+	case "close":
+		return r.pick("", ", close: true")
+	case "few":
+		return fmt.Sprint(1 + r.below(6))
+	}
+	return r.length().String()
 }
 
 // length draws how long a fault lasts: about as long as the lease, or much shorter.
 func (r *serverDraw) length() time.Duration {
-	shares := []float64{0.01, 0.1, 0.5, 0.9, 0.99, 1.05, 1.5, 2}
-	d := time.Duration(shares[r.below(len(shares))] * float64(r.lease)).Truncate(time.Millisecond)
-	return min(max(d, 5*time.Millisecond), r.share(0.28, 0.3))
+	shares := []float64{0.01, 0.1, 0.5, 0.9, 0.99, 1.05, 1.5, 2, 3}
+	d := time.Duration(shares[r.below(len(shares))] * float64(r.Lease)).Truncate(time.Millisecond)
+	return max(d, 5*time.Millisecond)
 }
 
 // moment draws the moment that a fault waits for, and the time after it.
 func (r *serverDraw) moment() string {
 	at, what := r.pick("any", "any", "0"), r.pick(kindOf(r.s.Spec).moments...)
-	after := time.Duration(math.Pow(float64(r.lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
+	few := 1 + int(min(4, 2*time.Second/max(r.Each, time.Millisecond)))
+	after := time.Duration(math.Pow(float64(r.Lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
 	if r.oneIn(3) {
 		after = 0
 	}
-	return fmt.Sprintf("when: '%s %s #%d', after: %v", at, what, 1+r.below(5), min(after, r.share(0.15, 0.2)))
-}
-
-// server draws one of the servers.
-func (r *serverDraw) server() string {
-	if r.s.Servers.Leads && r.oneIn(2) {
-		return effect.LeadingServer
-	}
-	return fmt.Sprint(r.below(r.s.Servers.Count))
-}
-
-// client draws a client: by number, or by a word such as holder, which the run resolves (byRun).
-func (r *serverDraw) client() (client string, byRun bool) {
-	words := kindOf(r.s.Spec).clients
-	if i := r.below(len(words) + 1); i < len(words) {
-		return words[i], true
-	}
-	return fmt.Sprint(r.below(r.s.Config.N)), false
-}
-
-func (r *serverDraw) ofClient() (string, bool, bool) {
-	client, byRun := r.client()
-	if r.s.Servers.Count == 0 && r.oneIn(2) {
-		return "cut: " + r.pick("random", "majority", "leader"), false, true
-	}
-	return r.pick("pause", "pause", "kill") + ": " + client, byRun, true
-}
-
-func (r *serverDraw) ofServer() (string, bool, bool) {
-	switch which := r.server(); r.below(5) {
-	case 0, 1:
-		return "pause: server " + which, false, true
-	case 2:
-		return fmt.Sprintf("kill: server %s, forget: true", which), false, true
-	default:
-		return "kill: server " + which, false, true
-	}
-}
-
-func (r *serverDraw) ofConnections() (string, bool, bool) {
-	closes := ""
-	if r.oneIn(2) {
-		closes = ", close: true"
-	}
-	if r.s.Servers.Peers && r.s.Servers.Count > 1 && r.oneIn(2) {
-		return fmt.Sprintf("cut: server %s/servers%s", r.server(), closes), false, true
-	}
-	client, byRun := r.client()
-	to := "servers"
-	if r.oneIn(3) {
-		to = "server " + r.server()
-	}
-	return fmt.Sprintf("cut: %s/%s%s", client, to, closes), byRun, true
-}
-
-// ofAnswers draws a lost answer. The fault closes the connection, since the client would otherwise wait for
-// the answer forever.
-func (r *serverDraw) ofAnswers() (string, bool, bool) {
-	client, byRun := r.client()
-	return fmt.Sprintf("drop-answer: %s, nth: %d, close: true", client, 1+r.below(6)), byRun, false
+	return fmt.Sprintf(", when: '%s %s #%d', after: %v", at, what, 1+r.below(few), after)
 }

@@ -19,31 +19,40 @@ import (
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
-	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
 
-const huntHelp = `Draw plans and options of services that people use, make a run of each on real processes,
-and judge it by the promises in the documentation of the service. A finding is a promise that was broken
-although its assumptions held, a service in which no client entered again after all faults were over, a client
-that died, a fence number that fell, or an error of ours. One finding of each kind is shrunk and printed.
+const huntHelp = `Draw options, loads and plans for services that people use, make a run of each on real
+processes, and judge it by the promises in the documentation of the service. A finding is a promise that was
+broken although its assumptions held, a service in which no client entered again after all faults were over, a
+client that died, a fence number that fell, or an error of ours. At the end each is run again alone. One
+finding of each kind is shrunk and printed.
+
+With --client CMD, your own client takes the place of that of the one service that --only names.
+
+With --known, each service has --plans, and the hunt tells after how many of them it found each line of matrix
+failures: its measure. The table is recall.csv in the folder of the set.
 
 Given again, the same command goes on from the journal services.jsonl in the folder of the set.
 
 Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted or all runs inconclusive, 64 bad usage.`
 
 const huntExample = `  orchestrator chaos services
-  orchestrator chaos services --plans 3000 --limit 6h --only redis,etcd`
+  orchestrator chaos services --plans 3000 --limit 6h --only redis,etcd
+  orchestrator chaos services --known --plans 300`
 
 // A huntCall is one call of chaos services.
 type huntCall struct {
 	study.Hunt
-	json, noProgress bool
+	client                  string // command of a client of the user's own; empty: the services' own clients
+	known, json, noProgress bool
+	entries                 map[string]*service.Entry
 }
 
 func huntCommand() Command {
 	c := &huntCall{}
-	c.Plans, c.Workers, c.Tries = 100, 1, 40
+	c.Plans, c.Workers, c.Tries = 100, 3, 40
 	c.Seed, c.Setup.Set = 1, "hunt"
 	return Command{
 		Name:    "services",
@@ -62,7 +71,9 @@ func (c *huntCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&c.Services, "only", nil,
 		"only these `services`, with commas between (default all with a program here)")
-	f.IntVar(&c.Plans, "plans", c.Plans, "how many plans are drawn")
+	f.StringVar(&c.client, "client", "", "`command` of a client of your own for the service of --only")
+	f.BoolVar(&c.known, "known", false, "look for the known failures of services, and say which are found")
+	f.IntVar(&c.Plans, "plans", c.Plans, "how many plans are drawn; with --known: for each service")
 	f.IntVar(&c.First, "first", 0, "the `number` of the first of them, from 0")
 	f.DurationVar(&c.Limit, "limit", 0, "no plan begins after this `time` (default no limit)")
 	noZero(f, "limit", "would leave no time for any: leave it out for no limit")
@@ -89,26 +100,67 @@ func (c *huntCall) check(settings) error {
 	case c.Tries < 0:
 		return fmt.Errorf("--shrink: %d: write a number from 0", c.Tries)
 	}
-	known := study.HuntServices()
+	if err := c.ask(context.Background()); err != nil {
+		return err
+	}
 	for _, name := range c.Services {
-		if !slices.Contains(known, name) {
+		if c.entries[name] == nil {
 			return fmt.Errorf("--only: no plans are drawn for %q: write one of %s", name,
-				strings.Join(known, ", "))
+				strings.Join(slices.Sorted(maps.Keys(c.entries)), ", "))
 		}
 	}
-	c.Services = distinct(c.Services)
+	if c.Services = distinct(c.Services); c.client != "" && (len(c.Services) != 1 || c.known) {
+		return errors.New("--client takes the place of the client of one service: add --only NAME, and leave out " +
+			"--known")
+	}
 	return checkSet(&c.Setup)
 }
 
-// subjectNamed asks a service for its promises with some options.
-func subjectNamed(ctx context.Context, name string, words []string, n int) (*study.ServiceSubject,
+// ask asks the programs of services which options are drawn.
+func (c *huntCall) ask(ctx context.Context) error {
+	c.entries = map[string]*service.Entry{}
+	var all []*service.Entry
+	for _, s := range ownServices {
+		all = append(all, s.Entry())
+	}
+	for _, name := range []string{"", apart} {
+		command, err := serviceProgram(name)
+		if err != nil {
+			continue // what is not here is not run
+		}
+		others, err := (&service.Program{Command: command}).Entries(ctx)
+		if err != nil {
+			return err
+		}
+		all = append(all, others...)
+	}
+	for _, e := range all {
+		if len(e.Draws) > 0 {
+			c.entries[e.Name] = e
+		}
+	}
+	return nil
+}
+
+// draws returns the options that are drawn for a service, and beside a client of the user's own those of
+// servers.
+func (c *huntCall) draws(name string) []service.Draw {
+	return slices.DeleteFunc(slices.Clone(c.entries[name].Draws), func(d service.Draw) bool {
+		return c.client != "" && !d.Common
+	})
+}
+
+// subject asks a service for its promises with some options, or the user's own client for its promises.
+func (c *huntCall) subject(_ context.Context, name string, words []string, n int) (*study.ServiceSubject,
 	error) {
-	program, err := serviceProgram(name)
+	command, err := serviceProgram(name)
 	if err != nil {
 		return nil, err
 	}
-	subject, _, err := subjectOf(ctx, &service.Program{Command: program, Name: name, Words: words},
-		nodes.Config{N: n})
+	one := &benchCall{runCommand: runCommand{problems: []*check.Problem{check.Exclusion}}}
+	one.Config.N, one.Seed = n, c.Seed
+	subject, _, err := one.subject(&service.Program{Command: command, Name: name, Words: words,
+		OtherClient: c.client}, one.Config)
 	return subject, err
 }
 
@@ -119,25 +171,10 @@ func (c *huntCall) run(ctx context.Context, a *app) error {
 	if err := a.equipFor(&h.Setup, true); err != nil {
 		return err
 	}
-	h.Subject = subjectNamed
-	h.Command = func(j *bench.Job, plan string) string { return commandOf(j.Spec, &j.Options, true, plan) }
-	if h.Services == nil {
-		for _, name := range study.HuntServices() {
-			if _, err := subjectNamed(ctx, name, nil, 2); err != nil {
-				fmt.Fprintf(a.stdout, "not run: %s: %v\n", name, err)
-				continue
-			}
-			h.Services = append(h.Services, name)
-		}
-		if h.Services == nil {
-			return errors.New("no service can be run: see the lines before")
-		}
-	} else {
-		for _, name := range h.Services {
-			if _, err := subjectNamed(ctx, name, nil, 2); err != nil {
-				return err
-			}
-		}
+	h.Subject, h.Draws = c.subject, c.draws
+	h.Command = c.command
+	if err := c.choose(ctx, a); err != nil {
+		return err
 	}
 	unlock, err := results.LockSet(h.Setup.Results, h.Setup.Set)
 	if err != nil {
@@ -169,11 +206,90 @@ func (c *huntCall) run(ctx context.Context, a *app) error {
 		}
 		terminal.PrintJSON(a.document, all)
 	}
+	if c.known {
+		if err := c.recall(a); err != nil {
+			return err
+		}
+	}
 	c.print(a, before, time.Since(began))
 	if interrupted != nil {
 		fmt.Fprintln(a.trouble(), "interrupted: the same command goes on with the plans that are left")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
+	return nil
+}
+
+// command returns the command that repeats a job, without options of the service at their defaults.
+func (c *huntCall) command(j *bench.Job, plan string) string {
+	o := j.Options
+	o.Config.Options = maps.Clone(o.Config.Options)
+	for _, d := range c.draws(o.Config.Options[foreign.ServiceOption]) {
+		if o.Config.Options[d.Name] == d.Default {
+			delete(o.Config.Options, d.Name)
+		}
+	}
+	return commandOf(j.Spec, &o, true, plan)
+}
+
+// choose chooses the services that can be run, and the lines of known failures to look for.
+func (c *huntCall) choose(ctx context.Context, a *app) error {
+	h, asked := &c.Hunt, c.Services != nil
+	if !asked {
+		h.Services = slices.Sorted(maps.Keys(c.entries))
+	}
+	for _, name := range slices.Clone(h.Services) {
+		if _, err := c.subject(ctx, name, nil, 2); err != nil {
+			if asked {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "not run: %s: %v\n", name, err)
+			h.Services = slices.DeleteFunc(h.Services, func(other string) bool { return other == name })
+		}
+	}
+	if c.known {
+		for _, l := range study.ServiceLines() {
+			if slices.Contains(h.Services, l.Service) {
+				h.Known = append(h.Known, l)
+			}
+		}
+		h.Services = slices.DeleteFunc(h.Services, func(name string) bool {
+			return !slices.ContainsFunc(h.Known, func(l *study.ServiceLine) bool { return l.Service == name })
+		})
+		h.Plans *= len(h.Services)
+	}
+	if len(h.Services) == 0 {
+		return errors.New("no service can be run: see the lines before, or matrix failures for those of --known")
+	}
+	return nil
+}
+
+// recall writes and prints after how many plans each known failure was found.
+func (c *huntCall) recall(a *app) error {
+	rows := c.Recall()
+	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.RecallFile, rows)
+	if err != nil {
+		return err
+	}
+	t := terminal.Table{Head: []string{"line", "service", "fails", "found after"}}
+	found, fails := 0, 0
+	for _, r := range rows {
+		after := "-"
+		switch {
+		case r.Fails == "":
+			r.Fails = "nothing fails"
+		case r.After > 0:
+			after = english.Count(r.After, "plan", "plans")
+			found++
+			fails++
+		default:
+			after = fmt.Sprintf("not in %d", r.Plans)
+			fails++
+		}
+		t.Add(r.Line, r.Service, r.Fails, after)
+	}
+	t.Print(a.stdout)
+	fmt.Fprintf(a.stdout, "%d of %d known failures are found. The calls that show them are in %s\n\n", found,
+		fails, path)
 	return nil
 }
 
@@ -203,9 +319,12 @@ func (h *huntCall) print(a *app, before int, took time.Duration) {
 			n[study.HuntInconclusive], n[study.HuntBusy], n[study.HuntFinding], refused[name])
 	}
 	t.Print(a.stdout)
-	fmt.Fprintln(a.stdout, `outside: an assumption of the service's promise did not hold.
-busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
-refused: a lock was refused while no client was inside`)
+	fmt.Fprint(a.stdout, `
+outside: an assumption of the service's promise did not hold, or matrix failures has these options.
+busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still, or
+three runs of it alone did not show it.
+refused: a lock was refused while no client was inside
+`)
 	h.tell(a, total, before, took)
 }
 
@@ -218,6 +337,9 @@ func (h *huntCall) tell(a *app, total map[study.HuntClass]int, before int,
 			tellHunted(a.stdout, one)
 		case study.HuntBusy:
 			fmt.Fprintf(a.stdout, "\nBUSY  plan %d, %s: %s\n", number, one.Service, one.Says)
+			if one.Shown != "" {
+				fmt.Fprintf(a.stdout, "  %s\n", one.Shown)
+			}
 			if one.Command != "" {
 				fmt.Fprintf(a.stdout, "  run it again: %s\n", one.Command)
 			}

@@ -197,7 +197,7 @@ func subjectWith(p *service.Program, described *service.Description, d *foreign.
 	options[foreign.ServerVersionOption] = described.Server
 	options[foreign.ClientVersionOption] = described.Library
 	s := &study.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d),
-		Granted: described.Granted()}
+		Granted: described.Granted(), Holds: described.Holds()}
 	if p.Endpoint != "" {
 		s.Servers.Service = p.Name
 	} else if described.Members > 0 {

@@ -39,6 +39,7 @@ const (
 	LatencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
 	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with all findings
 	MatrixFile     = "matrix.csv"      // in a set: a MatrixRow per algorithm and fault
+	RecallFile     = "recall.csv"      // in a set: a RecallRow per known failure
 	SplitBrainFile = "split-brain.csv" // in a set: a SplitBrainRow per scheme and partition
 	FailoverFile   = "failover.csv"    // in a set: a FailoverRow per service, ttl and fault
 	SumsFile       = "SHA256SUMS"      // in a published set: the digest of every other file

@@ -182,6 +182,17 @@ type MatrixRow struct {
 	Why     string `csv:"why"`     // why the algorithm should have the expected outcomes
 }
 
+// A RecallRow says whether a hunt found a known failure of a service, in recall.csv.
+type RecallRow struct {
+	Line    int    `csv:"line"` // its number in matrix failures
+	Service string `csv:"service"`
+	Fault   string `csv:"fault"`
+	Fails   string `csv:"fails"`       // how it fails; empty: nothing fails in it
+	After   int    `csv:"found_after"` // after how many plans for the service it was found; 0: it was not
+	Plans   int    `csv:"plans"`       // how many plans the service had
+	Call    string `csv:"call"`        // the command that shows it, with what the line names alone
+}
+
 // A SplitBrainRow is the row of one scheme in one partition in split-brain.csv. docs/columns.md explains each
 // column.
 type SplitBrainRow struct {

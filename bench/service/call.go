@@ -32,9 +32,9 @@ type Table struct {
 }
 
 // Call runs a program of services: describe NAME, client NAME, up NAME, list, or tell NAME, which prints the
-// entry of the service as JSON, without a look at its servers. After NAME come options such
-// as ttl=2s, and --server-program PATH. It returns the exit status: 64 for a wrong call or a missing program,
-// 2 for other failures.
+// entry of the service as JSON, without a look at its servers; tell alone prints all. After NAME come options
+// such as ttl=2s, and --server-program PATH. It returns the exit status: 64 for a wrong call or a missing
+// program, 2 for other failures.
 func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	err := t.call(args, in, out)
 	var w wrongCall
@@ -71,6 +71,13 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 1 && args[0] == "list" {
 		t.list(out)
 		return nil
+	}
+	if len(args) == 1 && args[0] == "tell" {
+		all := []*Entry{}
+		for _, s := range t.Services {
+			all = append(all, s.Entry())
+		}
+		return json.NewEncoder(out).Encode(all)
 	}
 	if len(args) < 2 || !slices.Contains([]string{"tell", "describe", "client", "up", "server"}, args[0]) {
 		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
@@ -211,6 +218,9 @@ func (s *Service) describeClient(d *Description, v Values, others bool) error {
 		return nil
 	}
 	d.Declaration = s.Declare(v)
+	if s.Holds != nil {
+		d.HoldsMS = float64(s.Holds(v)) / float64(time.Millisecond)
+	}
 	if s.Library != nil {
 		d.Library = s.Library(v)
 	}

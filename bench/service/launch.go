@@ -43,6 +43,7 @@ type Description struct {
 	RecoversMS float64 `json:"recovers_ms,omitempty"`
 	// GrantedMS is Service.Granted in milliseconds; 0: no time is granted.
 	GrantedMS float64 `json:"granted_ms,omitempty"`
+	HoldsMS   float64 `json:"holds_ms,omitempty"` // Service.Holds in milliseconds; 0: for any time
 
 	Declaration Declaration `json:"declaration"` // of the service's own client
 }
@@ -50,6 +51,11 @@ type Description struct {
 // Granted returns GrantedMS as a duration.
 func (d *Description) Granted() time.Duration {
 	return time.Duration(d.GrantedMS * float64(time.Millisecond))
+}
+
+// Holds returns HoldsMS as a duration.
+func (d *Description) Holds() time.Duration {
+	return time.Duration(d.HoldsMS * float64(time.Millisecond))
 }
 
 // A Program says how to run a service: the command of the program that has the service, up to the words
@@ -69,7 +75,11 @@ type Program struct {
 
 // args returns the command line of a subcommand.
 func (p *Program) args(subcommand string) []string {
-	args := slices.Concat(p.Command, []string{subcommand, p.Name}, p.Words)
+	args := append(slices.Clone(p.Command), subcommand)
+	if p.Name != "" {
+		args = append(args, p.Name)
+	}
+	args = append(args, p.Words...)
 	if subcommand == "describe" && p.Endpoint != "" {
 		args = append(args, "--endpoint", p.Endpoint)
 	}
@@ -116,6 +126,12 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 func (p *Program) Entry(ctx context.Context) (*Entry, error) {
 	var e Entry
 	return &e, p.ask(ctx, "tell", &e)
+}
+
+// Entries asks the program for the entries of all its services.
+func (p *Program) Entries(ctx context.Context) (all []*Entry, err error) {
+	err = p.ask(ctx, "tell", &all)
+	return all, err
 }
 
 // ask calls a subcommand that prints one JSON document, and decodes it into answer.

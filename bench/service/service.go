@@ -44,6 +44,8 @@ type Service struct {
 	// leader can be replaced. It may be longer than the options ask for. If Granted is nil or returns 0, no such
 	// time is granted.
 	Granted func(Values) time.Duration
+	// Holds returns for how long a client may stay inside at most, by the documentation; nil or 0: for any time.
+	Holds func(Values) time.Duration
 	// Check returns an error if options contradict each other; nil: they never do.
 	Check func(Values) error
 	// Settings are settings of clients that differ from the documented defaults.
@@ -146,6 +148,7 @@ type Option struct {
 	Default string
 	Usage   string
 	Values  []string // allowed values; nil: see Check
+	Drawn   []string // values that a hunt draws from; nil: Values, and without these the hunt keeps the default
 	// Check returns an error for a wrong value; nil: any value is right.
 	Check func(value string) error
 	// Common reports whether the option also makes sense beside clients of the user's own: it is for servers, or
@@ -218,12 +221,37 @@ type Entry struct {
 	Common []string `json:"common"`
 	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
 	Settings []string `json:"settings"`
+	Draws    []Draw   `json:"draws"` // values that a hunt draws
+}
+
+// A Draw is an option with the values that a hunt draws from.
+type Draw struct {
+	Name    string   `json:"name"`
+	Default string   `json:"default"`
+	Values  []string `json:"values"`
+	Fixed   bool     `json:"fixed"`  // the option takes no other values
+	Common  bool     `json:"common"` // see Option.Common
+}
+
+// draws returns the values that a hunt draws.
+func (s *Service) draws() []Draw {
+	all := []Draw{}
+	for _, o := range s.options() {
+		values := o.Values
+		if o.Drawn != nil {
+			values = o.Drawn
+		}
+		if values != nil {
+			all = append(all, Draw{o.Name, o.Default, values, o.Values != nil, o.Common})
+		}
+	}
+	return all
 }
 
 // Entry returns the entry of a service.
 func (s *Service) Entry() *Entry {
 	return &Entry{s.Name, s.Summary, s.Promise, s.Link, append([]string{}, s.Usage()...),
-		append([]string{}, s.common()...), append([]string{}, s.SettingLines()...)}
+		append([]string{}, s.common()...), append([]string{}, s.SettingLines()...), s.draws()}
 }
 
 // Usage describes each option with its default, as in "ttl=2s: of the bucket" or "members=1|3 (default 1):

@@ -20,7 +20,9 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/plans"
 	"turnstile/bench/runs"
+	"turnstile/bench/service"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/ddmin"
 	"turnstile/internal/figure"
@@ -42,8 +44,12 @@ type Hunt struct {
 	Limit    time.Duration // no plan begins after this time; 0: no limit
 	Workers  int           // how many runs are made in parallel
 	Tries    int           // how many runs shrinking a finding may take; 0: findings are not shrunk
-	// Subject returns the service with options. Command returns the command that repeats a job; plan is the
-	// file of its faults, or empty.
+	// Known are the lines of known failures to look for; nil: the hunt looks for unknown ones. A service is left
+	// alone once all its lines are found.
+	Known []*ServiceLine
+	// Draws returns the options that are drawn for a service, and Subject the service with options. Command
+	// returns the command that repeats a job; plan is the file of its faults, or empty.
+	Draws   func(service string) []service.Draw
 	Subject func(ctx context.Context, service string, words []string, nodes int) (*ServiceSubject, error)
 	Command func(j *bench.Job, plan string) string
 	// Told is called after each run, from one goroutine at a time.
@@ -79,6 +85,9 @@ func (h *Hunt) Run(ctx context.Context) error {
 	began := time.Now()
 	pool(within, max(1, h.Workers), len(left), func(i int) {
 		if h.Limit > 0 && time.Since(began) > h.Limit {
+			return
+		}
+		if !h.sought(h.Services[left[i]%len(h.Services)]) {
 			return
 		}
 		if one := h.one(within, left[i]); within.Err() == nil {
@@ -147,6 +156,10 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	one := &Hunted{Service: l.Service, With: l.With, Faults: l.FaultTexts()}
 	longest := slept()
 	one.Class, one.About, one.Says = judgeHunt(r, err, longest)
+	if known := documented(l, r); one.Class == HuntFinding && known != nil {
+		one.Class, one.Says = HuntOutside, fmt.Sprintf("%s (a known failure of these options: %s)", one.Says,
+			known.Key())
+	}
 	one.Seconds, one.LateMS = time.Since(began).Seconds(), float64(longest)/1e6
 	if r == nil {
 		return one
@@ -155,16 +168,22 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 		one.Refused = valueOf(r.Trials[0].Row.RefusedFree)
 		one.Story = storyOf(r.Trials[0], one)
 	}
+	one.Found = h.recall(ctx, name, l, r)
 	if ctx.Err() != nil || one.Class != HuntFinding && one.Class != HuntBusy {
-		if err := os.RemoveAll(r.Folder.Path); err != nil {
-			h.fail(err)
-		}
+		h.discard(r)
 		one.Story = nil
 		return one
 	}
 	one.Folder = r.Folder.Ref()
 	h.describe(one, l, j, r.Folder)
 	return one
+}
+
+// discard removes the folder of a run.
+func (h *Hunt) discard(r *runs.Run) {
+	if err := os.RemoveAll(r.Folder.Path); err != nil {
+		h.fail(err)
+	}
 }
 
 // describe writes the faults of a finding into its folder, and sets the command that repeats the run.
@@ -228,162 +247,6 @@ func sleepBeside(ctx context.Context) func() time.Duration {
 	}
 }
 
-// A huntOption is an option of a service with the values that plans draw from, with equal chances.
-type huntOption struct {
-	name   string
-	values []string
-}
-
-// A huntSubject says how plans about a service are drawn. Options that fail by design, such as a plain DEL or
-// a session that clients share, are not drawn: docs/matrices.md lists them.
-type huntSubject struct {
-	name    string
-	lease   string // option that sets the lease of a grant; if empty or off, see defaultLease
-	renews  bool   // a holder may stay longer than the lease
-	options []huntOption
-}
-
-// defaultLease is the scale for the times of faults if no option sets a lease.
-const defaultLease = time.Second
-
-var (
-	onOff    = []string{"off", "on"}
-	rarelyOn = []string{"off", "off", "off", "on"}
-	onMostly = []string{"on", "on", "off"}
-	oneThree = []string{"1", "3", "3"}
-)
-
-var huntSubjects = []huntSubject{
-	{name: "nats-kv", lease: "ttl", renews: true, options: []huntOption{{"members", oneThree},
-		{"ttl", []string{"1s", "1300ms", "2s", "2500ms"}}, {"obey", onMostly}, {"durable", rarelyOn}}},
-	{name: "redis", lease: "px", options: []huntOption{{"px", []string{"300ms", "777ms", "1s", "1999ms"}},
-		{"fence", onOff}, {"watch", onOff}, {"retry", []string{"1ms", "5ms", "23ms"}},
-		{"replica", rarelyOn}, {"durable", onOff}}},
-	{name: "redlock", lease: "px", options: []huntOption{{"members", []string{"3", "3", "5"}},
-		{"px", []string{"700ms", "1s", "1499ms", "2s"}}, {"tries", []string{"32", "3"}},
-		{"delay", []string{"library", "5ms", "30ms"}}, {"drift", []string{"0.01", "0.1"}},
-		{"fail-fast", onOff}, {"deadlines", onOff}, {"watch", []string{"on"}}, {"durable", onOff}}},
-	{name: "postgres", lease: "idle", renews: true, options: []huntOption{{"fence", onOff},
-		{"watch", []string{"off", "read", "ping"}}, {"every", []string{"100ms", "333ms"}},
-		{"keepalives", onOff}, {"idle", []string{"off", "700ms", "1500ms"}},
-		{"timeout", []string{"400ms", "1s", "5s"}}, {"wait", []string{"900ms", "3s", "1m"}},
-		{"durable", rarelyOn}}},
-	{name: "zookeeper", lease: "session", renews: true, options: []huntOption{{"members", oneThree},
-		{"recipe", []string{"own", "own", "library", "herd"}},
-		{"session", []string{"400ms", "900ms", "1300ms", "2s", "3s"}},
-		{"lost", []string{"disconnected", "expired"}}, {"obey", onMostly},
-		{"failed", []string{"ends", "ends", "kept"}},
-		{"durable", rarelyOn}}},
-	{name: "etcd", lease: "ttl", renews: true, options: []huntOption{{"members", oneThree},
-		{"ttl", []string{"1s", "2s", "3s"}}, {"obey", onMostly}, {"durable", rarelyOn}}},
-	{name: "etcd-election", lease: "ttl", renews: true, options: []huntOption{{"members", oneThree},
-		{"ttl", []string{"1s", "2s", "3s"}}, {"obey", onMostly},
-		{"resign", []string{"0s", "300ms", "1700ms"}}, {"durable", rarelyOn}}},
-	{name: "lease", lease: "lease", renews: true, options: []huntOption{{"members", oneThree},
-		{"lease", []string{"1s", "2s", "3s"}}, {"renew", []string{"700ms", "990ms", "1900ms"}},
-		{"retry", []string{"100ms", "333ms", "490ms"}}, {"release", onOff},
-		{"resign", []string{"0s", "0s", "1700ms"}}, {"durable", rarelyOn}}},
-	{name: "etcd-raft", options: []huntOption{{"tick", []string{"20ms", "50ms", "70ms"}},
-		{"election", []string{"5", "10", "13"}}, {"heartbeat", []string{"1", "3"}}, {"pre-vote", onOff},
-		{"check-quorum", onOff}}},
-}
-
-// HuntServices returns the services that a Hunt knows.
-func HuntServices() (names []string) {
-	for _, s := range huntSubjects {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// words draws options of the service, such as ttl=2s.
-func (s *huntSubject) words(d *plans.Draws) (words []string) {
-	for _, o := range s.options {
-		words = append(words, o.name+"="+o.values[d.Below(len(o.values))])
-	}
-	return words
-}
-
-// leaseOf returns the lease of a grant under options.
-func (s *huntSubject) leaseOf(words []string) time.Duration {
-	for _, word := range words {
-		if name, value, _ := strings.Cut(word, "="); name == s.lease {
-			if d, err := time.ParseDuration(value); err == nil {
-				return d
-			}
-		}
-	}
-	return defaultLease
-}
-
-// drawTries is how often options and faults are drawn anew if the service refuses them.
-const drawTries = 20
-
-// draw draws the plan with a number, from 0: the services take turns. The plan depends only on the seed, the
-// number and the services.
-func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, error) {
-	name := h.Services[number%len(h.Services)]
-	i := slices.IndexFunc(huntSubjects, func(s huntSubject) bool { return s.name == name })
-	if i < 0 {
-		return nil, nil, fmt.Errorf("no plans are drawn for the service %q", name)
-	}
-	d, s := plans.NewDraws(h.Seed, number), &huntSubjects[i]
-	var failed error
-	for range drawTries {
-		words := s.words(&d)
-		l := s.load(&d, words)
-		subject, err := h.Subject(ctx, name, words, l.Nodes)
-		if err == nil {
-			scene := &chaos.Scene{Spec: subject.Spec, Config: subject.Config, Measured: l.Duration,
-				Servers: subject.Servers}
-			l.Demands = l.Demands && subject.Spec.Fenced
-			if d.Below(6) == 0 && l.lackServer(scene) {
-				l.Faults = chaos.MinorityPlan(scene, d.Bits()).Faults
-			} else {
-				l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.Bits()).Faults
-			}
-			var j *bench.Job
-			if j, err = l.Job(subject, d.Bits()>>32); err == nil {
-				return l, j, nil
-			}
-		}
-		if failed = err; ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-	}
-	return nil, nil, fmt.Errorf("seed %d, plan %d: none of %d draws is valid: %w", h.Seed, number, drawTries,
-		failed)
-}
-
-// lackServer reports whether the service tolerates the failure of a server. If so, it sets a load and a
-// duration that show whether clients enter while one server is down.
-func (l *ServiceLine) lackServer(s *chaos.Scene) bool {
-	if !s.HasMinority() {
-		return false
-	}
-	l.Hold, l.Think = 10*time.Millisecond, 0
-	l.Duration = chaos.MinorityRun(s.Servers)
-	s.Measured = l.Duration
-	return true
-}
-
-// load draws the load and the duration of a run. Without renewals, a lock is held for at most a quarter of
-// its lease, since no service promises more.
-func (s *huntSubject) load(d *plans.Draws, words []string) *ServiceLine {
-	lease := s.leaseOf(words)
-	l := &ServiceLine{Service: s.name, With: words, Nodes: 2 + d.Below(4), Demands: d.Below(4) == 0}
-	holds := []time.Duration{0, time.Millisecond, 10 * time.Millisecond, lease / 8, lease / 4}
-	if s.renews {
-		holds = append(holds, lease*99/100, lease*11/10)
-	}
-	l.Hold = holds[d.Below(len(holds))]
-	if d.Below(3) == 0 {
-		l.Think = []time.Duration{5 * time.Millisecond, 50 * time.Millisecond, lease / 2}[d.Below(3)]
-	}
-	l.Duration = min(3*time.Second+2*lease, 7*time.Second)
-	return l
-}
-
 // HuntFile is the journal of a hunt, in the folder of its set: a line of JSON with its seed and services, and
 // a line for each plan.
 const HuntFile = "services.jsonl"
@@ -396,19 +259,20 @@ type huntHeader struct {
 
 // A Hunted is the result of a plan.
 type Hunted struct {
-	Plan    int       `json:"plan"` // number of the plan, from 0
-	Service string    `json:"service"`
-	With    []string  `json:"with,omitempty"`
-	Faults  []string  `json:"faults,omitempty"` // the faults as text
-	Class   HuntClass `json:"class"`
-	About   string    `json:"about,omitempty"` // the check that has the finding, or huntEnded or huntFences
-	Says    string    `json:"says,omitempty"`
-	Story   []string  `json:"story,omitempty"`  // what happened, line by line
-	Folder  string    `json:"folder,omitempty"` // folder of the run, if it is kept
-	Command string    `json:"command,omitempty"`
-	Seconds float64   `json:"seconds"`
-	LateMS  float64   `json:"late_ms"`           // by how much the longest sleep beside the run was too long
-	Refused float64   `json:"refused,omitempty"` // tries that were refused though nobody was inside
+	Plan    int         `json:"plan"` // number of the plan, from 0
+	Service string      `json:"service"`
+	With    []string    `json:"with,omitempty"`
+	Faults  []string    `json:"faults,omitempty"` // the faults as text
+	Class   HuntClass   `json:"class"`
+	About   string      `json:"about,omitempty"` // the check that has the finding, or huntEnded or huntFences
+	Says    string      `json:"says,omitempty"`
+	Story   []string    `json:"story,omitempty"`  // what happened, line by line
+	Folder  string      `json:"folder,omitempty"` // folder of the run, if it is kept
+	Command string      `json:"command,omitempty"`
+	Seconds float64     `json:"seconds"`
+	LateMS  float64     `json:"late_ms"`           // by how much the longest sleep beside the run was too long
+	Found   []HuntFound `json:"found,omitempty"`   // known failures that the run shows
+	Refused float64     `json:"refused,omitempty"` // tries that were refused though nobody was inside
 	// Shrunk is the result of the plan of a finding after shrinking. A plan that was shrunk has two lines in
 	// the journal; only the second has Shrunk.
 	Shrunk *Hunted `json:"shrunk,omitempty"`
@@ -488,8 +352,8 @@ func (h *Hunt) write(v any) error {
 // A HuntClass is the kind of result of a plan.
 type HuntClass string
 
-// The classes. A busy run would be a finding on an idle machine. On an overloaded machine, clients or
-// servers may have been suspended without an event that shows it.
+// The classes. A busy run would be a finding on an idle machine: on an overloaded machine, clients or servers
+// may have been suspended without an event that shows it. Or runs of it alone did not show the finding again.
 const (
 	HuntValid        HuntClass = "valid"
 	HuntOutside      HuntClass = "outside the model"
@@ -523,7 +387,7 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 	if t.Trouble != "" {
 		return busy(huntEnded, t.Trouble)
 	}
-	if f := worstInside(t, r.Record.Trials[0].Faults != nil); f != nil {
+	if f := worstInside(t, r.Record.Trials[0].Faults != nil, tookFromWaiters(r)); f != nil {
 		if t.Row.CPUBound() && slept <= late {
 			return HuntBusy, f.Check, f.Says + "; the processors were busy"
 		}
@@ -545,13 +409,15 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 }
 
 // worstInside returns a finding that the service is to blame for, or nil: a promise was broken though all its
-// assumptions held; nobody entered during a fault that broke no assumption; or nobody entered after the end
-// of faults that broke no assumption but NoAmnesia.
-func worstInside(t *runs.TrialResult, faults bool) *check.Finding {
+// assumptions held; nobody entered during a fault that broke no assumption; nobody entered after the end of
+// faults that broke no assumption but NoAmnesia; or two were inside though an operator took nothing but what
+// clients had that waited (taken), and so nothing of a client inside.
+func worstInside(t *runs.TrialResult, faults, taken bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
 		stalled := f.Expected && faults && f.Broken != 0 && f.Broken&^nodes.NoAmnesia == 0
-		if f.Outcome == check.Violated && !f.OutsideModel || stalled || f.Idle {
+		beside := taken && f.Outcome == check.Violated && f.Broken == nodes.NoAmnesia
+		if f.Outcome == check.Violated && !f.OutsideModel || stalled || beside || f.Idle {
 			return f
 		}
 	}
@@ -575,6 +441,76 @@ func brokenBy(r *runs.Run) (broken nodes.Assumption) {
 		}
 	}
 	return broken
+}
+
+// takenFold tells whether clients from which an operator took a key or a session had waited then, and for
+// some time after that: so what was taken was of no use to a client inside.
+type takenFold struct {
+	faults []chaos.Fault
+	taken  map[nodes.ID]int64 // when, by client; it has not entered since
+	in     map[nodes.ID]bool  // is inside
+	had    bool               // a client was inside, or entered too soon
+}
+
+// tooSoon is within what time after a fault of an operator a client may still have been inside when it took
+// place.
+const tooSoon = int64(50 * time.Millisecond)
+
+// Add implements history.Fold.
+func (f *takenFold) Add(e history.Event) {
+	switch e.Kind {
+	case history.FaultBegan:
+		if victim := nodes.ID(e.Entry) - 1; takes(&f.faults[e.Count-1]) {
+			f.taken[victim] = e.At
+			f.had = f.had || f.in[victim]
+		}
+	case history.Entered:
+		at, taken := f.taken[e.Node]
+		f.had = f.had || taken && e.At-at < tooSoon
+		delete(f.taken, e.Node)
+		f.in[e.Node] = true
+	case history.Exited:
+		delete(f.in, e.Node)
+	}
+}
+
+// Close implements history.Fold.
+func (f *takenFold) Close([]*history.NodeLog) {}
+
+// takes reports whether an operator takes something from a client.
+func takes(f *chaos.Fault) bool {
+	switch f.Effect.(type) {
+	case *effect.Delete, *effect.Expire:
+		return true
+	}
+	return false
+}
+
+// tookFromWaiters reports whether the faults of a run that break NoAmnesia took something from clients that
+// waited. It returns false if no fault does.
+func tookFromWaiters(r *runs.Run) bool {
+	faults, took := r.Record.Trials[0].Faults, false
+	for i := range faults {
+		f := &faults[i]
+		if f.Breaks()&nodes.NoAmnesia == 0 {
+			continue
+		}
+		if took = takes(f) && effect.TargetOf(f.Effect).Word == "waiter"; !took {
+			return false
+		}
+	}
+	f := &takenFold{faults: faults, taken: map[nodes.ID]int64{}, in: map[nodes.ID]bool{}}
+	return took && readHistory(r, f) && !f.had
+}
+
+// readHistory passes the history of a run to a fold, and reports whether it could be read.
+func readHistory(r *runs.Run, f history.Fold) bool {
+	reader, err := r.Folder.History(1)
+	if err != nil {
+		return false
+	}
+	defer reader.Close()
+	return reader.Run(f) == nil
 }
 
 // A fenceFold finds a falling fence number.
@@ -604,13 +540,8 @@ func (f *fenceFold) Close([]*history.NodeLog) {}
 // fencesFell describes a falling fence number in a run. It returns "" if no number fell or the history cannot
 // be read.
 func fencesFell(r *runs.Run) string {
-	reader, err := r.Folder.History(1)
-	if err != nil {
-		return ""
-	}
-	defer reader.Close()
 	f := &fenceFold{}
-	if reader.Run(f) != nil {
+	if !readHistory(r, f) {
 		return ""
 	}
 	return f.says
@@ -619,7 +550,8 @@ func fencesFell(r *runs.Run) string {
 // huntRepeats is how often a plan is run to see whether it shows a finding: real runs are not deterministic.
 const huntRepeats = 3
 
-// shrinkAll shrinks one finding for each service and check, unless one was shrunk before.
+// shrinkAll runs what would be findings again, alone. It shrinks one finding for each service and check,
+// unless one was shrunk before.
 func (h *Hunt) shrinkAll(ctx context.Context) error {
 	seen := map[string]bool{}
 	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
@@ -630,10 +562,9 @@ func (h *Hunt) shrinkAll(ctx context.Context) error {
 	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
 		one := h.Done[number]
 		key := one.Service + one.About
-		if one.Class != HuntFinding || seen[key] || one.Command == "" {
+		if seen[key] || one.Command == "" || one.Shown != "" {
 			continue
 		}
-		seen[key] = true
 		l, _, err := h.draw(ctx, number)
 		if err != nil {
 			return err
@@ -643,7 +574,10 @@ func (h *Hunt) shrinkAll(ctx context.Context) error {
 			return err
 		}
 		updated := *one
-		updated.Shrunk, updated.Shown = s.best, s.shown
+		updated.Shrunk, updated.Shown, updated.Class = s.best, s.shown, HuntBusy
+		if s.best != nil {
+			updated.Class, seen[key] = HuntFinding, true
+		}
 		h.keep(&updated)
 	}
 	return nil

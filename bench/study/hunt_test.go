@@ -13,11 +13,13 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/runs"
+	"turnstile/bench/service"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/results"
@@ -34,18 +36,30 @@ func fakeSubject(_ context.Context, name string, words []string, n int) (*Servic
 		Elects: name == "etcd-election"}
 	s := &ServiceSubject{Config: foreign.ServiceConfig(nodes.Config{N: n}, name, options, d)}
 	s.Servers = chaos.Servers{Service: name, Count: 3, Leads: true, Peers: true, Promotes: name == "redis",
-		Recovers: 5 * time.Second}
+		Deletes: true, Queues: true, Expires: true, Recovers: 5 * time.Second}
+	if name == "redis" {
+		s.Holds = time.Second
+	}
 	var err error
 	s.Spec, err = foreign.Algorithm(s.Config)
 	return s, err
 }
 
+// fakeDraws are the options of the fake services.
+func fakeDraws(string) []service.Draw {
+	return []service.Draw{{Name: "ttl", Default: "2s", Values: []string{"1s", "3s"}},
+		{Name: "obey", Default: "on", Values: []string{"on", "off"}, Fixed: true},
+		{Name: "lag", Default: "0s", Values: []string{"0s", "1s"}}}
+}
+
 // Plans about services depend only on the seed and their number, are valid runs, and their faults end.
 func TestHuntsDrawRuns(t *testing.T) {
-	h := &Hunt{Services: []string{"etcd", "redis", "etcd-election", "zookeeper"}, Subject: fakeSubject}
+	h := &Hunt{Services: []string{"etcd", "redis", "etcd-election", "zookeeper"}, Subject: fakeSubject,
+		Draws: fakeDraws}
 	h.Seed = 3
-	kinds, long := map[string]bool{}, 0
-	for number := range 60 {
+	kinds, long, together := map[string]bool{}, 0, 0
+	words := map[string]bool{}
+	for number := range 120 {
 		l, j, err := h.draw(t.Context(), number)
 		if err != nil {
 			t.Fatal(err)
@@ -57,25 +71,35 @@ func TestHuntsDrawRuns(t *testing.T) {
 		if len(l.Faults) == 0 {
 			t.Errorf("plan %d has no fault", number)
 		}
+		for _, word := range l.With {
+			words[word] = true
+		}
 		for i := range l.Faults {
 			f := &l.Faults[i]
 			kinds[effect.KindOf(f.Effect).Name()] = true
 			if f.For > j.Servers.Recovers && l.Service != "etcd-election" {
 				long++
 			}
-			if end := f.At + f.After + f.For; end > j.Duration*4/5+time.Second || !f.ForGood() && f.For == 0 {
+			if end := f.At + f.After + f.For; end+huntLease > j.Duration || !f.ForGood() && f.For == 0 {
 				t.Errorf("plan %d: %v may last to the end of a run of %v", number, f, j.Duration)
 			}
+			if i > 0 && f.At > l.Faults[i-1].At && f.At < l.Faults[i-1].At+l.Faults[i-1].For {
+				together++
+			}
 		}
-		if l.Service == "redis" && l.Hold > time.Second/2 {
+		if l.Service == "redis" && l.Hold > time.Second*6/10 {
 			t.Errorf("plan %d holds for %v", number, l.Hold)
 		}
 	}
-	if long == 0 {
-		t.Error("no plan has a server do nothing for longer than the others take to serve again")
+	if long == 0 || together == 0 {
+		t.Errorf("in %d plans a server does nothing for longer than the others take to serve again, and in %d "+
+			"a fault begins while another lasts", long, together)
+	}
+	if len(words) != 4 || words["obey=on"] {
+		t.Errorf("the options are %v: each but the defaults is drawn", words)
 	}
 	for _, kind := range []string{"kill of servers", "pause of servers", "cut of servers", "drop-answer",
-		"pause", "kill", "promote"} {
+		"pause", "kill", "promote", "hold-request", "delete", "expire"} {
 		if !kinds[kind] {
 			t.Errorf("no plan has %s", kind)
 		}
@@ -143,7 +167,7 @@ func TestWhatIsAFinding(t *testing.T) {
 		"a client died": {trouble: "node 1 ended on its own", want: HuntFinding},
 	} {
 		one := c.finding
-		record := runs.Record{Trials: []runs.TrialRecord{{Faults: []chaos.Fault{{}}}}}
+		record := runs.Record{Trials: []runs.TrialRecord{{Faults: []chaos.Fault{{Effect: new(effect.Slow)}}}}}
 		r := &runs.Run{Folder: &results.Folder{Path: t.TempDir()}, Record: record,
 			Trials: []*runs.TrialResult{{Trouble: c.trouble,
 				Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
@@ -226,5 +250,112 @@ func TestHuntsShrinkFindings(t *testing.T) {
 	}
 	if s.shown != "1 of 3 runs of the whole plan show it again" || made > h.Tries || s.best == nil {
 		t.Errorf("%s, after %d runs", s.shown, made)
+	}
+}
+
+// A plan is reduced to what a line names. It does not find a line whose options or faults it lacks, and no
+// option that the line lacks is left.
+func TestPlansReduceToLines(t *testing.T) {
+	fault := func(texts ...string) (all []chaos.Fault) {
+		for _, text := range texts {
+			f, err := chaos.ParseFault(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, f)
+		}
+		return all
+	}
+	pause := fault("pause: holder, at: 1s, for: 6s")
+	const paused = " [pause holder at 1s for 6s]"
+	for name, c := range map[string]struct {
+		with, drawn []string
+		faults      []chaos.Fault
+		want        string // options and faults of the reduced plan; empty: it lacks something
+	}{
+		"the same":                 {nil, nil, fault("pause: 2, at: 1s, for: 3s"), "[] [pause 2 at 1s for 3s]"},
+		"a scale, a switch":        {nil, []string{"ttl=3s", "obey=off"}, pause, "[ttl=3s]" + paused},
+		"what is off by default":   {nil, []string{"lag=1s"}, pause, "[]" + paused},
+		"the switch of the line":   {[]string{"obey=off"}, []string{"obey=off"}, pause, "[obey=off]" + paused},
+		"without the switch":       {[]string{"obey=off"}, nil, pause, ""},
+		"at the default":           {[]string{"obey=on"}, nil, pause, "[]" + paused},
+		"not at the default":       {[]string{"obey=on"}, []string{"obey=off"}, pause, ""},
+		"on by another value":      {[]string{"lag=2s"}, []string{"lag=1s"}, pause, "[lag=1s]" + paused},
+		"off":                      {[]string{"lag=2s"}, nil, pause, ""},
+		"a fault too many":         {nil, nil, append(fault("kill: 1, for: 1s"), pause...), "[]" + paused},
+		"a fault of servers alone": {nil, nil, fault("pause: server 0, at: 1s, for: 1s"), ""},
+	} {
+		l := &ServiceLine{With: c.with, Faults: pause}
+		text := ""
+		drawn := &ServiceLine{With: c.drawn, Faults: c.faults, Demands: true}
+		if one := l.reduced(drawn, fakeDraws("")); one != nil {
+			text = fmt.Sprintf("%v %v", one.With, one.FaultTexts())
+		}
+		if text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+}
+
+// A run shows a line if it fails as the line does, also by what fences make of it.
+func TestRunsShowLines(t *testing.T) {
+	breaks := func(fenced algorithm.Outcome, us float64) *ServiceRun {
+		r := &ServiceRun{Strict: algorithm.Breaks, Fenced: fenced, HasFences: fenced != 0}
+		r.Row.OverlapUS = figure.Number(us)
+		return r
+	}
+	stalls := &ServiceRun{Strict: algorithm.Recovers, SilenceS: figure.Number(3.0)}
+	drawn := &ServiceLine{Hold: time.Second,
+		Faults: []chaos.Fault{{Schedule: chaos.Schedule{For: 2 * time.Second}}}}
+	for name, c := range map[string]struct {
+		line ServiceLine
+		run  *ServiceRun
+		want bool
+	}{
+		"two inside":              {ServiceLine{Strict: "X", Fenced: "L"}, breaks(algorithm.Recovers, 1), true},
+		"fences fail":             {ServiceLine{Strict: "X", Fenced: "L"}, breaks(algorithm.Breaks, 1), false},
+		"no fences":               {ServiceLine{Strict: "X", Fenced: "L"}, breaks(0, 1), false},
+		"not inside together":     {ServiceLine{Strict: "X"}, stalls, false},
+		"for long":                {ServiceLine{Strict: "X", Lasts: true}, breaks(0, 4e6), true},
+		"as long as the fault":    {ServiceLine{Strict: "X", Lasts: true}, breaks(0, 2e6), false},
+		"a silence":               {ServiceLine{Strict: "L", Silence: 1500 * time.Millisecond}, stalls, true},
+		"as long as a hold takes": {ServiceLine{Strict: "L", Silence: 2500 * time.Millisecond}, stalls, false},
+		"refused":                 {ServiceLine{Strict: "L", Refuses: true}, stalls, false},
+	} {
+		if got := c.line.shownBy(c.run, drawn); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// What an operator takes from a client that waits is no excuse for two inside; what it takes from a client
+// that is inside, or enters at that moment, is one.
+func TestWhatIsTakenFromClients(t *testing.T) {
+	f, err := chaos.ParseFault("delete: lock of waiter, at: 1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := func(kind history.Kind, at time.Duration, node nodes.ID) history.Event {
+		return history.Event{Kind: kind, At: int64(at), Node: node, Count: 1, Entry: 2}
+	}
+	began := event(history.FaultBegan, time.Second, nodes.None)
+	for name, c := range map[string]struct {
+		events []history.Event
+		had    bool
+	}{
+		"it waits":          {[]history.Event{began, event(history.Entered, 2*time.Second, 1)}, false},
+		"another is inside": {[]history.Event{event(history.Entered, 0, 0), began}, false},
+		"it is inside":      {[]history.Event{event(history.Entered, 0, 1), began}, true},
+		"it enters":         {[]history.Event{began, event(history.Entered, time.Second+1, 1)}, true},
+		"it was inside": {[]history.Event{event(history.Entered, 0, 1), event(history.Exited, 1, 1), began},
+			false},
+	} {
+		fold := &takenFold{faults: []chaos.Fault{f}, taken: map[nodes.ID]int64{}, in: map[nodes.ID]bool{}}
+		for _, e := range c.events {
+			fold.Add(e)
+		}
+		if fold.had != c.had {
+			t.Errorf("%s: %v", name, fold.had)
+		}
 	}
 }

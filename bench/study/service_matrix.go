@@ -195,9 +195,14 @@ type ServiceLine struct {
 	// fence numbers.
 	Strict string `yaml:"strict"`
 	Fenced string `yaml:"fenced"`
-	Says   string `yaml:"says"` // what the documentation or a report says; quotations in quotation marks
-	Link   string `yaml:"link"` // source of Says
-	Why    string `yaml:"why"`  // explanation in a sentence
+	// What a hunt takes for the failure of the line, if that is not two inside: nobody enters for so long, or a
+	// free lock is refused. With Lasts, two are inside for longer than the faults and a hold together.
+	Silence time.Duration `yaml:"silence"`
+	Refuses bool          `yaml:"refuses"`
+	Lasts   bool          `yaml:"lasts"`
+	Says    string        `yaml:"says"` // what the documentation or a report says; quotations in quotation marks
+	Link    string        `yaml:"link"` // source of Says
+	Why     string        `yaml:"why"`  // explanation in a sentence
 }
 
 //go:embed service_lines.yaml
@@ -285,6 +290,7 @@ type ServiceSubject struct {
 	Config  nodes.Config
 	Servers chaos.Servers
 	Granted time.Duration // the time to live that servers grant; 0: they grant no time
+	Holds   time.Duration // for how long a client may stay inside at most; 0: for any time
 }
 
 // Job returns the job of the line for a service.

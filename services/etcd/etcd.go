@@ -27,12 +27,13 @@ var (
 	Durable = service.Switch("durable", "off",
 		"servers have the disk written before they answer (fsync)").InCommon()
 	Resign = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
+		Drawn: []string{"0s", "300ms", "1700ms", "4s"},
 		Usage: "time after which a leader resigns and stands again; 0s: never"}
 )
 
 // common are the options of both services.
 var common = []service.Option{
-	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds, Common: true,
+	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds, Common: true, Drawn: []string{"1s", "3s"},
 		Usage: "time to live of the session's lease, in whole seconds; servers grant 2s at least"},
 	service.Switch(obeyOption, "on", "leave when told that the session is over, or ignore it"),
 	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},

@@ -23,23 +23,30 @@ var Service = service.Service{
 			"releases; read, when the connection is closed; ping, also when no answer comes",
 			Values: []string{"off", "read", "ping"}},
 		{Name: "every", Default: "500ms", Usage: "how often watch=ping asks, and how long it waits for the answer",
-			Check: service.Length(10*time.Millisecond, time.Hour)},
+			Check: service.Length(10*time.Millisecond, time.Hour), Drawn: []string{"100ms", "333ms"}},
 		service.Failed("ends: after a query that failed while it held the lock, the client ends its session; " +
 			"kept: it goes on with the session, which may still hold the lock"),
 		service.Switch("keepalives", "off", "the server ends a connection whose other end is silent for "+
 			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them").
 			InCommon(),
 		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session after so long " +
-			"without a query; with watch=ping the lock is then a lease; off: never", Check: idle, Common: true},
+			"without a query; with watch=ping the lock is then a lease; off: never", Check: idle, Common: true,
+			Drawn: []string{off, "700ms", "1500ms", "2s"}},
 		{Name: "timeout", Default: "5s",
 			Usage: "time within which the server has to answer, except for the wait for the lock",
-			Check: service.Length(10*time.Millisecond, time.Hour)},
+			Check: service.Length(10*time.Millisecond, time.Hour), Drawn: []string{"400ms", "1s"}},
 		{Name: "wait", Default: "1m", Usage: "time after which a waiting client reconnects and asks again",
-			Check: service.Length(10*time.Millisecond, time.Hour)},
+			Check: service.Length(10*time.Millisecond, time.Hour), Drawn: []string{"900ms", "3s"}},
 	}, ofServers...),
 	Servers: &servers,
 	Expire:  expire,
 	Granted: idleLimit,
+	Holds: func(v service.Values) time.Duration {
+		if v["watch"] == "ping" {
+			return 0
+		}
+		return idleLimit(v)
+	},
 	Check: func(v service.Values) error {
 		if limit := idleLimit(v); limit > 0 && v["watch"] == "ping" && limit <= v.Duration("every") {
 			return fmt.Errorf("idle=%v ends sessions between two pings: write every= shorter than that, not %s",
@@ -72,7 +79,7 @@ var ofServers = []service.Option{
 	service.Switch("standby", off, "server 1 is a standby of server 0 that gets its data as they are "+
 		"written, for promote; clients use the one that takes writes").InCommon(),
 	{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write", Common: true,
-		Check: service.Length(0, 2*time.Second)},
+		Check: service.Length(0, 2*time.Second), Drawn: []string{"0s", "300ms", "2s"}},
 	{Name: "pooler", Default: off, Usage: "server 1 is PgBouncer between clients and server 0; it gives a " +
 		"client a connection of its own for a session, or for each transaction anew",
 		Values: []string{off, "session", "transaction"}, Common: true},

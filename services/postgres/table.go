@@ -25,7 +25,7 @@ var Table = service.Service{
 	Link: "https://github.com/lukas-krecan/ShedLock#readme",
 	Options: append([]service.Option{
 		{Name: "ttl", Default: "2s", Usage: "for how long a row is taken (lockAtMostFor)",
-			Check: service.Length(10*time.Millisecond, time.Hour), Common: true},
+			Check: service.Length(10*time.Millisecond, time.Hour), Common: true, Drawn: []string{"700ms", "1s"}},
 		{Name: "time", Default: "server", Values: []string{"server", clientTime}, Usage: "whose clock a row is " +
 			"compared with and set by (usingDbTime): the server's, or that of the client's node"},
 		service.Switch("renew", off, "after each half of ttl the holder extends its row, if it still has it, "+
@@ -48,6 +48,12 @@ var Table = service.Service{
 			Why: "clients wait for the lock"},
 		{Name: "ttl 2s", Why: "faults of some seconds outlast it"}},
 	Granted: func(v service.Values) time.Duration { return v.Duration("ttl") },
+	Holds: func(v service.Values) time.Duration {
+		if v.On("renew") {
+			return 0
+		}
+		return v.Duration("ttl")
+	},
 	Check:   checkServers,
 	Delete:  deleteRow,
 	Declare: declareTable,

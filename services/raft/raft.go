@@ -30,10 +30,11 @@ var Service = service.Service{
 	Link:    "https://raft.github.io/raft.pdf", // figure 3
 	Options: []service.Option{
 		{Name: tickOption, Default: "50ms", Usage: "length of a tick",
-			Check: service.Length(time.Millisecond, time.Minute)},
-		{Name: electionOption, Default: "10", Check: service.Count(2, 10_000),
+			Check: service.Length(time.Millisecond, time.Minute), Drawn: []string{"20ms", "70ms"}},
+		{Name: electionOption, Default: "10", Check: service.Count(2, 10_000), Drawn: []string{"5", "13"},
 			Usage: "ticks without a leader after which a node stands; the library draws up to twice as many"},
-		{Name: heartbeatOption, Default: "1", Usage: "ticks between heartbeats", Check: service.Count(1, 10_000)},
+		{Name: heartbeatOption, Default: "1", Usage: "ticks between heartbeats", Check: service.Count(1, 10_000),
+			Drawn: []string{"1", "3"}},
 		service.Switch(preVoteOption, "on", "a node asks for votes only if a majority would give them (PreVote)"),
 		service.Switch(quorumOption, "on",
 			"a leader that hears of no majority for an election steps down (CheckQuorum)"),

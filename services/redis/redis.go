@@ -34,11 +34,11 @@ var Service = service.Service{
 			"off: nobody tells it that the lock is lost"),
 		redisd.Renew,
 		{Name: "retry", Default: "1ms", Usage: "pause between two tries for a lock that is held",
-			Check: service.Length(100*time.Microsecond, time.Minute)},
+			Check: service.Length(100*time.Microsecond, time.Minute), Drawn: []string{"5ms", "23ms"}},
 		service.Switch("replica", "off", "server 1 is an asynchronous replica of server 0, for promote").
 			InCommon(),
 		{Name: "lag", Default: "0s", Usage: "how much later the replica hears of a write", Common: true,
-			Check: service.Length(0, 2*time.Second)},
+			Check: service.Length(0, 2*time.Second), Drawn: []string{"0s", "300ms", "1s"}},
 		redisd.Durable,
 	},
 	Servers: servers(),
@@ -47,6 +47,7 @@ var Service = service.Service{
 			"would leave a free lock unused"},
 		{Name: "px 2s", Why: "faults of some seconds outlast it"}, redisd.Client},
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
+	Holds:   redisd.Holds,
 	Check: func(v service.Values) error {
 		if !v.On("replica") && v.Duration("lag") > 0 {
 			return errors.New("lag needs a replica: add replica=on")

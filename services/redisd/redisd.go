@@ -22,7 +22,8 @@ var Durable = service.Switch("durable", "off",
 func Expiry(remark string) service.Option {
 	return service.Option{Name: "px", Default: "2s",
 		Usage: "the time after which a server frees the lock" + remark,
-		Check: service.Length(10*time.Millisecond, time.Hour), Common: true}
+		Check: service.Length(10*time.Millisecond, time.Hour), Common: true,
+		Drawn: []string{"300ms", "777ms", "1s", "1999ms"}}
 }
 
 // Servers defines how Redis servers are started. They have the option [Durable].

@@ -17,5 +17,13 @@ const (
 	NoRenewal = "off"
 )
 
+// Holds returns for how long a client may hold a lock: without an extension, within its lifetime.
+func Holds(v service.Values) time.Duration {
+	if v["renew"] == NoRenewal {
+		return v.Duration("px")
+	}
+	return 0
+}
+
 // Every returns how long after the grant, or after an extension, a holder extends its lock.
 func Every(v service.Values) time.Duration { return v.Duration("px") / 3 }

@@ -28,10 +28,11 @@ var Service = service.Service{
 	Options: []service.Option{
 		redisd.Expiry("; the library's own default is 8s"),
 		{Name: "tries", Default: "32", Usage: "number after which the library gives up, which counts as a refusal",
-			Check: service.Count(1, 1_000_000)},
+			Check: service.Count(1, 1_000_000), Drawn: []string{"3"}},
 		{Name: "delay", Default: library, Usage: "pause between two tries; library: 50 to 250 ms, drawn each time",
-			Check: delay},
-		{Name: "drift", Default: "0.01", Usage: "the part of px that clocks may differ by", Check: drift},
+			Check: delay, Drawn: []string{"5ms", "30ms"}},
+		{Name: "drift", Default: "0.01", Usage: "the part of px that clocks may differ by", Check: drift,
+			Drawn: []string{"0", "0.1"}},
 		service.Switch("fail-fast", "off", "a try ends once a majority has answered"),
 		service.Switch("deadlines", "off", "go-redis heeds the library's limit for an answer of a try, px/20; "+
 			"off: 3 s, as go-redis has it unless it is told otherwise; a release has no other limit"),
@@ -44,6 +45,7 @@ var Service = service.Service{
 	Settings: []service.Setting{
 		{Name: "px 2s", Default: "8s", Why: "faults of some seconds outlast it"}, redisd.Client},
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
+	Holds:   redisd.Holds,
 	Delete:  redisd.Delete,
 	Declare: declare,
 	Library: func(service.Values) string { return service.Module("github.com/go-redsync/redsync/v4") },

@@ -27,7 +27,8 @@ const (
 // Options of both services.
 var (
 	session = service.Option{Name: "session", Default: "2s", Check: service.Length(2*tick, maxSession),
-		Usage: "the session timeout; the server counts it in ticks of 200 ms", Common: true}
+		Usage: "the session timeout; the server counts it in ticks of 200 ms", Common: true,
+		Drawn: []string{"400ms", "900ms", "1300ms", "2s", "3s"}}
 	durable = service.Switch("durable", "off",
 		"forceSync: the servers write to disk before they answer").InCommon()
 )

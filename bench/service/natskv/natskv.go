@@ -22,6 +22,7 @@ var Service = service.Service{
 	Link:    "https://docs.nats.io/nats-concepts/jetstream/key-value-store",
 	Options: []service.Option{
 		{Name: "ttl", Default: "2s", Check: service.Length(time.Second, time.Hour), Common: true,
+			Drawn: []string{"1s", "1300ms", "2500ms"},
 			Usage: "time to live of the bucket: a key that is not renewed for so long expires"},
 		service.Switch("obey", "on", "leave when an update says that the key is lost"),
 		service.Switch("durable", "off", "the servers have the disk written before they answer "+

@@ -1,0 +1,242 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"turnstile/bench/runs"
+	"turnstile/bench/service"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/chance"
+	"turnstile/nodes/algorithm"
+	"turnstile/results"
+)
+
+// A HuntFound is a known failure that the run of a plan shows.
+type HuntFound struct {
+	Line    string `json:"line"`    // its Key
+	Command string `json:"command"` // the command of the run that shows it, without what it does not need
+}
+
+// Key names the line: its number and its service with options.
+func (l *ServiceLine) Key() string { return fmt.Sprintf("%d %s", l.Number, l.Text()) }
+
+// Fails says how the line fails; "": the line shows that something does not fail, or what it costs.
+func (l *ServiceLine) Fails() string {
+	strict, _ := outcomesOf(l.Strict) // no error: check has parsed it
+	switch {
+	case l.Silence > 0:
+		return fmt.Sprintf("nobody enters for %v", l.Silence)
+	case l.Refuses:
+		return "a free lock is refused"
+	case strict&algorithm.Breaks == 0:
+		return ""
+	case l.Lasts:
+		return "two inside, for longer than the faults"
+	}
+	return "two inside"
+}
+
+// shownBy reports whether a run of a drawn plan shows the failure of the line: strict X, and what fences make
+// of it, as the line has it; or its silence, or its refusals.
+func (l *ServiceLine) shownBy(r *ServiceRun, drawn *ServiceLine) bool {
+	fenced, _ := outcomesOf(l.Fenced)
+	seconds, _ := r.SilenceS.Value()
+	switch {
+	case l.Silence > 0:
+		return r.Strict != algorithm.Breaks && seconds >= (l.Silence+drawn.Hold).Seconds()
+	case l.Refuses:
+		return isMore(r.Row.RefusedFree)
+	case r.Strict != algorithm.Breaks || (l.Fenced != "") != r.HasFences || r.HasFences && r.Fenced&fenced == 0:
+		return false
+	}
+	longest := drawn.Hold
+	for i := range drawn.Faults {
+		longest = max(longest, drawn.Hold+drawn.Faults[i].For)
+	}
+	inside, _ := r.Row.OverlapUS.Value()
+	led, _ := r.Row.TwoLeadersUS.Value()
+	return !l.Lasts || max(inside, led) > float64(longest.Microseconds())
+}
+
+// faultKey says of which kind a fault is, as far as lines tell kinds apart.
+func faultKey(f *chaos.Fault) string {
+	return fmt.Sprint(effect.KindOf(f.Effect).Name(), effect.OfClients(f.Effect), effect.Forgets(f.Effect))
+}
+
+// reduced returns a drawn plan with only what the line names; nil: the plan lacks something that the line
+// names. It keeps the faults of the kinds of the line, and options without fixed values, which only set the
+// scale. Of the others, which have fixed values or are off by default, it keeps what the line has; the plan
+// must have it, too.
+func (l *ServiceLine) reduced(drawn *ServiceLine, options []service.Draw) *ServiceLine {
+	one := *drawn
+	one.Demands, one.With, one.Faults = false, nil, nil
+	asked, has := valuesOf(l.With), valuesOf(drawn.With)
+	for _, o := range options {
+		want, named := asked[o.Name]
+		value, given := has[o.Name]
+		if !given {
+			value = o.Default
+		}
+		off := o.Default == "0s" || o.Default == "off"
+		switch {
+		case named && (o.Fixed && value != want || off && (value == o.Default) != (want == o.Default)):
+			return nil
+		case given && (named || !o.Fixed && !off):
+			one.With = append(one.With, o.Name+"="+value)
+		}
+	}
+	kinds := map[string]bool{}
+	for i := range l.Faults {
+		kinds[faultKey(&l.Faults[i])] = true
+	}
+	for _, f := range drawn.Faults {
+		if _, wanted := kinds[faultKey(&f)]; wanted {
+			kinds[faultKey(&f)] = false
+			one.Faults = append(one.Faults, f)
+		}
+	}
+	for _, missing := range kinds {
+		if missing {
+			return nil
+		}
+	}
+	if l.Silence > 0 { // what nobody enters for must be the fault's doing
+		one.Hold, one.Think = min(one.Hold, l.Hold), 0
+	}
+	return &one
+}
+
+// valuesOf returns the values of options by their names.
+func valuesOf(words []string) map[string]string {
+	values := map[string]string{}
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		values[name] = value
+	}
+	return values
+}
+
+// knownRuns is how often a reduced plan is run to see whether it shows the known failure.
+const knownRuns = 2
+
+// recall returns the sought failures that a run of a drawn plan shows and that no plan has shown before. A
+// plan finds a line if its run shows the line's failure, and a run of the plan shows it too after all that
+// the line does not name has been left out (see reduced): so what shows is due to what the line names.
+func (h *Hunt) recall(ctx context.Context, name string, drawn *ServiceLine, made *runs.Run) (
+	all []HuntFound) {
+	shows := readRun(made, drawn)
+	for _, l := range h.Known {
+		if shows == nil {
+			return nil
+		}
+		if l.Service != drawn.Service || h.found(l) || !l.shownBy(shows, drawn) {
+			continue
+		}
+		one := l.reduced(drawn, h.Draws(drawn.Service))
+		for try := 0; one != nil && try < knownRuns; try++ {
+			command, shown := h.showsKnown(ctx, fmt.Sprintf("%s-line-%d-%d", name, l.Number, try), l, one)
+			if shown {
+				all = append(all, HuntFound{l.Key(), command})
+				break
+			}
+		}
+	}
+	return all
+}
+
+// documented returns a known failure without faults that a run shows, if the options of the run have it; nil:
+// there is none.
+func documented(drawn *ServiceLine, made *runs.Run) *ServiceLine {
+	shows := readRun(made, drawn)
+	for _, l := range ServiceLines() {
+		if shows != nil && l.Service == drawn.Service && len(l.Faults) == 0 && l.Fails() != "" &&
+			!slices.ContainsFunc(l.With, func(word string) bool { return !slices.Contains(drawn.With, word) }) &&
+			l.shownBy(shows, drawn) {
+			return l
+		}
+	}
+	return nil
+}
+
+// readRun reads what a run shows; nil: nothing, since it was not made or did not end well.
+func readRun(run *runs.Run, of *ServiceLine) *ServiceRun {
+	if run == nil || len(run.Trials) == 0 || run.Trials[0].Trouble != "" {
+		return nil
+	}
+	c := &ServiceCase{Line: of, Subject: &ServiceSubject{Spec: run.Spec}}
+	c.judge(run.Folder, run, nil)
+	return c.Runs[0]
+}
+
+// showsKnown reports whether a run of a reduced plan shows a line, and returns the command of the run.
+func (h *Hunt) showsKnown(ctx context.Context, name string, l, one *ServiceLine) (command string,
+	shows bool) {
+	subject, err := h.Subject(ctx, one.Service, one.With, one.Nodes)
+	if err != nil {
+		return "", false
+	}
+	if subject.Holds > 0 { // an option that is left out may have renewed the lock
+		one.Hold = min(one.Hold, subject.Holds*6/10)
+	}
+	j, err := one.Job(subject, chance.Dice(h.Seed).Bits(chance.Roll{})>>32)
+	if err != nil {
+		return "", false
+	}
+	limited, cancel := context.WithTimeout(ctx, huntLimit)
+	defer cancel()
+	made := h.once(limited, &Case{Job: j, Stored: true, Name: name})
+	if made.run == nil {
+		return "", false
+	}
+	if r := readRun(made.run, one); r == nil || !l.shownBy(r, one) {
+		h.discard(made.run)
+		return "", false
+	}
+	told := &Hunted{Says: "it shows line " + l.Key()}
+	h.describe(told, one, j, made.run.Folder)
+	return told.Command, true
+}
+
+// found reports whether a plan has found a line.
+func (h *Hunt) found(l *ServiceLine) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, one := range h.Done {
+		if slices.ContainsFunc(one.Found, func(f HuntFound) bool { return f.Line == l.Key() }) {
+			return true
+		}
+	}
+	return false
+}
+
+// sought reports whether a plan for a service may find something: in a hunt for known failures, a line that
+// no plan has found.
+func (h *Hunt) sought(service string) bool {
+	return h.Known == nil || slices.ContainsFunc(h.Known, func(l *ServiceLine) bool {
+		return l.Service == service && !h.found(l)
+	})
+}
+
+// Recall returns a row for each known line: after how many plans of its service it was found.
+func (h *Hunt) Recall() (rows []results.RecallRow) {
+	for _, l := range h.Known {
+		row := results.RecallRow{Line: l.Number, Service: l.Text(), Fault: l.FaultText(), Fails: l.Fails()}
+		for number, one := range h.Done {
+			if one.Service != l.Service {
+				continue
+			}
+			row.Plans++
+			for _, f := range one.Found {
+				if after := number/len(h.Services) + 1; f.Line == l.Key() && (row.After == 0 || after < row.After) {
+					row.After, row.Call = after, f.Command
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
