@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,7 +130,7 @@ func (r *serverDraw) faults(before []Fault) (all []Fault) {
 	switch {
 	case r.s.Servers.Count == 0:
 		texts = []string{r.pick(peerFaults...)}
-	case r.s.Servers.Promotes && r.oneIn(3):
+	case r.s.Servers.Promotes && r.oneIn(3) && !slices.ContainsFunc(before, hasPromotion):
 		texts = []string{"kill: server 0", "promote: server 1"}
 	}
 	moment := ""
@@ -161,6 +162,9 @@ func (r *serverDraw) faults(before []Fault) (all []Fault) {
 	}
 	return all
 }
+
+// hasPromotion reports whether the fault promotes a server, which can be done once.
+func hasPromotion(f Fault) bool { return hasEffect[*effect.Promote](&f) }
 
 // drawn replaces the words in braces of a fault.
 func (r *serverDraw) drawn(text string) string {

@@ -19,6 +19,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
@@ -48,6 +49,9 @@ type huntCall struct {
 	client                  string // command of a client of the user's own; empty: the services' own clients
 	known, json, noProgress bool
 	entries                 map[string]*service.Entry
+	// declared is what client declares. It is asked once, before the first run: whatever starts while a program
+	// is asked ends with it.
+	declared *foreign.Declaration
 }
 
 func huntCommand() Command {
@@ -150,18 +154,32 @@ func (c *huntCall) draws(name string) []service.Draw {
 	})
 }
 
-// subject asks a service for its promises with some options, or the user's own client for its promises.
-func (c *huntCall) subject(_ context.Context, name string, words []string, n int) (*study.ServiceSubject,
+// subject asks a service for its promises with some options. A client of the user's own promises what it
+// declared.
+func (c *huntCall) subject(ctx context.Context, name string, words []string, n int) (*study.ServiceSubject,
 	error) {
 	command, err := serviceProgram(name)
 	if err != nil {
 		return nil, err
 	}
-	one := &benchCall{runCommand: runCommand{problems: []*check.Problem{check.Exclusion}}}
-	one.Config.N, one.Seed = n, c.Seed
-	subject, _, err := one.subject(&service.Program{Command: command, Name: name, Words: words,
-		OtherClient: c.client}, one.Config)
-	return subject, err
+	p, config := &service.Program{Command: command, Name: name, Words: words, OtherClient: c.client},
+		nodes.Config{N: n}
+	if c.client == "" {
+		subject, _, err := subjectOf(ctx, p, config)
+		return subject, err
+	}
+	if c.declared == nil {
+		one := &benchCall{runCommand: runCommand{problems: check.Problems}, Options: bench.Options{Seed: c.Seed}}
+		one.Config.N = n
+		if _, c.declared, err = one.subject(p, config); err != nil {
+			return nil, err
+		}
+	}
+	described, err := p.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return subjectWith(p, described, c.declared, config.With(foreign.ClientOption, c.client))
 }
 
 // run makes the runs of plans about services, and prints their findings.

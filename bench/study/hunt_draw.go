@@ -11,6 +11,7 @@ import (
 	"turnstile/bench/plans"
 	"turnstile/bench/service"
 	"turnstile/chaos"
+	"turnstile/judge/check"
 )
 
 // huntLease is the scale for the times of faults and holds if servers grant no time.
@@ -26,7 +27,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 	var failed error
 	for range drawTries {
 		l := &ServiceLine{Service: h.Services[number%len(h.Services)]}
-		l.Nodes = pick(&d, 1, 2, 2, 3, 3, 4, 5, 8)
+		l.Nodes = pick(&d, 1, 2, 2, 3, 3, 3, 4, 5, 6)
 		l.With = drawWords(&d, h.Draws(l.Service))
 		subject, err := h.Subject(ctx, l.Service, l.With, l.Nodes)
 		if err == nil {
@@ -63,14 +64,20 @@ func drawWords(d *plans.Draws, options []service.Draw) (words []string) {
 	return words
 }
 
+// elects reports whether the service elects leaders.
+func (s *ServiceSubject) elects() bool { return check.ProblemOf(s.Spec) == check.Election }
+
 // lease is the time that servers grant, or huntLease.
 func (s *ServiceSubject) lease() time.Duration { return cmp.Or(s.Granted, huntLease) }
 
-// drawLoad draws the load. Clients hold the lock for no longer than the documentation allows.
+// drawLoad draws the load of a lock. Clients hold the lock for no longer than the documentation allows.
 func (l *ServiceLine) drawLoad(d *plans.Draws, s *ServiceSubject) {
+	if s.elects() {
+		return
+	}
 	lease := s.lease()
 	holds := []time.Duration{0, time.Millisecond, 10 * time.Millisecond, lease / 8, lease / 4, lease * 6 / 10,
-		lease * 99 / 100, lease * 11 / 10, lease * 5 / 2}
+		lease * 99 / 100, lease * 11 / 10, lease * 3 / 2, lease * 2}
 	l.Hold = pick(d, slices.DeleteFunc(holds, func(hold time.Duration) bool {
 		return s.Holds > 0 && hold > s.Holds*6/10 || hold*time.Duration(l.Nodes) > longestRound
 	})...).Truncate(time.Millisecond)
@@ -81,16 +88,16 @@ func (l *ServiceLine) drawLoad(d *plans.Draws, s *ServiceSubject) {
 }
 
 // longestRound is how long all clients together may be inside once each, which a run waits for at its end.
-const longestRound = 6 * time.Second
+const longestRound = 8 * time.Second
 
-// huntSlack is how much longer than the lease a run is measured after its last fault.
+// huntSlack is how much longer than a lease a run is measured after its last fault, in which another client
+// enters. An election takes as long once more: a node has to lose its session, and another to win.
 const huntSlack = 700 * time.Millisecond
 
 // longestDrawn is longer than a drawn run.
 const longestDrawn = 5 * time.Minute
 
-// drawFaults draws the faults, and has the run measured until they are over and what they leave behind too:
-// another client enters, or leads, once a lease has ended.
+// drawFaults draws the faults, and has the run measured until they are over, and what they leave behind too.
 func (l *ServiceLine) drawFaults(d *plans.Draws, s *ServiceSubject) {
 	scene := &chaos.Scene{Spec: s.Spec, Config: s.Config, Measured: longestDrawn, Servers: s.Servers}
 	if d.Below(8) == 0 && scene.HasMinority() { // do clients enter while one server is down?
@@ -102,4 +109,7 @@ func (l *ServiceLine) drawFaults(d *plans.Draws, s *ServiceSubject) {
 	pace := chaos.Pace{Lease: s.lease(), Each: l.Hold + l.Think/time.Duration(l.Nodes)}
 	l.Faults = chaos.ServerPlan(scene, pace, d.Bits()).Faults
 	l.Duration = pace.Over(l.Faults) + s.lease() + huntSlack
+	if s.elects() {
+		l.Duration += s.lease() + huntSlack
+	}
 }

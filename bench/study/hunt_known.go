@@ -124,8 +124,9 @@ func valuesOf(words []string) map[string]string {
 const knownRuns = 2
 
 // recall returns the sought failures that a run of a drawn plan shows and that no plan has shown before. A
-// plan finds a line if its run shows the line's failure, and a run of the plan shows it too after all that
-// the line does not name has been left out (see reduced): so what shows is due to what the line names.
+// plan finds a line if its run shows the line's failure; a run of the plan shows it, too, after all that the
+// line does not name has been left out (see reduced); and another, without the faults of the line, does not.
+// If the line has no faults, that run is without its options. So what shows is due to what the line names.
 func (h *Hunt) recall(ctx context.Context, name string, drawn *ServiceLine, made *runs.Run) (
 	all []HuntFound) {
 	shows := readRun(made, drawn)
@@ -138,18 +139,31 @@ func (h *Hunt) recall(ctx context.Context, name string, drawn *ServiceLine, made
 		}
 		one := l.reduced(drawn, h.Draws(drawn.Service))
 		for try := 0; one != nil && try < knownRuns; try++ {
-			command, shown := h.showsKnown(ctx, fmt.Sprintf("%s-line-%d-%d", name, l.Number, try), l, one)
-			if shown {
-				all = append(all, HuntFound{l.Key(), command})
-				break
+			called := fmt.Sprintf("%s-line-%d-%d", name, l.Number, try)
+			command, shown, _ := h.showsKnown(ctx, called, l, one)
+			if !shown {
+				continue
 			}
+			if _, anyway, made := h.showsKnown(ctx, called+"-without", l, l.without(one)); made && !anyway {
+				all = append(all, HuntFound{l.Key(), command})
+			}
+			break
 		}
 	}
 	return all
 }
 
+// without returns a reduced plan without the faults of the line or, if it has none, without its options.
+func (l *ServiceLine) without(reduced *ServiceLine) *ServiceLine {
+	one := *reduced
+	if one.Faults = nil; len(l.Faults) == 0 {
+		one.With = nil
+	}
+	return &one
+}
+
 // documented returns a known failure without faults that a run shows, if the options of the run have it; nil:
-// there is none.
+// nothing of that.
 func documented(drawn *ServiceLine, made *runs.Run) *ServiceLine {
 	shows := readRun(made, drawn)
 	for _, l := range ServiceLines() {
@@ -172,33 +186,34 @@ func readRun(run *runs.Run, of *ServiceLine) *ServiceRun {
 	return c.Runs[0]
 }
 
-// showsKnown reports whether a run of a reduced plan shows a line, and returns the command of the run.
+// showsKnown reports whether a run of a reduced plan shows a line, and whether it was made. It returns the
+// command of a run that shows the line.
 func (h *Hunt) showsKnown(ctx context.Context, name string, l, one *ServiceLine) (command string,
-	shows bool) {
+	shows, ran bool) {
 	subject, err := h.Subject(ctx, one.Service, one.With, one.Nodes)
 	if err != nil {
-		return "", false
+		return "", false, false
 	}
 	if subject.Holds > 0 { // an option that is left out may have renewed the lock
 		one.Hold = min(one.Hold, subject.Holds*6/10)
 	}
 	j, err := one.Job(subject, chance.Dice(h.Seed).Bits(chance.Roll{})>>32)
 	if err != nil {
-		return "", false
+		return "", false, false
 	}
 	limited, cancel := context.WithTimeout(ctx, huntLimit)
 	defer cancel()
 	made := h.once(limited, &Case{Job: j, Stored: true, Name: name})
 	if made.run == nil {
-		return "", false
+		return "", false, false
 	}
 	if r := readRun(made.run, one); r == nil || !l.shownBy(r, one) {
 		h.discard(made.run)
-		return "", false
+		return "", false, r != nil
 	}
 	told := &Hunted{Says: "it shows line " + l.Key()}
 	h.describe(told, one, j, made.run.Folder)
-	return told.Command, true
+	return told.Command, true, true
 }
 
 // found reports whether a plan has found a line.

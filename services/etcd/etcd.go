@@ -31,17 +31,19 @@ var (
 		Usage: "time after which a leader resigns and stands again; 0s: never"}
 )
 
-// common are the options of both services.
-var common = []service.Option{
-	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds, Common: true, Drawn: []string{"1s", "3s"},
-		Usage: "time to live of the session's lease, in whole seconds; servers grant 2s at least"},
-	service.Switch(obeyOption, "on", "leave when told that the session is over, or ignore it"),
-	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},
-		Usage: "own: each node has a session; shared: all nodes share one lease, as the goroutines of a " +
-			"process do"},
-	service.Failed("ends: after a call of the library that failed, the client ends its session, and with it " +
-		"the key that the library may have left; kept: it keeps both"),
-	Durable,
+// options returns the options of both services. Hunts draw these values of session.
+func options(sessions ...string) []service.Option {
+	return []service.Option{
+		{Name: ttlOption, Default: "2s", Check: service.WholeSeconds, Common: true, Drawn: []string{"1s", "3s"},
+			Usage: "time to live of the session's lease, in whole seconds; servers grant 2s at least"},
+		service.Switch(obeyOption, "on", "leave when told that the session is over, or ignore it"),
+		{Name: sessionOption, Default: "own", Values: []string{"own", "shared"}, Drawn: sessions,
+			Usage: "own: each node has a session; shared: all nodes share one lease, as the goroutines of a " +
+				"process do"},
+		service.Failed("ends: after a call of the library that failed, the client ends its session, and with it " +
+			"the key that the library may have left; kept: it keeps both"),
+		Durable,
+	}
 }
 
 // settings are the settings of clients that differ from the library's defaults.
@@ -59,7 +61,7 @@ var Lock = service.Service{
 		"associated with the lease. [...] the lock APIs cannot be used as mutual exclusion mechanism by " +
 		"themselves.",
 	Link: "https://etcd.io/docs/v3.5/learning/why/#notes-on-the-usage-of-lock-and-lease",
-	Options: append(common[:len(common):len(common)], service.Option{Name: unlockOption, Default: "once",
+	Options: append(options("own", "shared"), service.Option{Name: unlockOption, Default: "once",
 		Values: []string{"once", "retried"},
 		Usage:  "an unlock that fails is over (see failed), or is made again in the background until it succeeds"}),
 	Servers: &Servers, Settings: settings,
@@ -82,7 +84,7 @@ var Election = service.Service{
 	Promise: "Multiple sessions can participate in the election for the same prefix, but only one can be the " +
 		"leader at a time.",
 	Link:    "https://pkg.go.dev/go.etcd.io/etcd/client/v3/concurrency#Election.Campaign",
-	Options: append(common[:len(common):len(common)], Resign),
+	Options: append(options("own"), Resign),
 	Servers: &Servers, Settings: settings,
 	Delete: Delete, Expire: Expire, Queues: true,
 	Granted: granted,

@@ -79,7 +79,7 @@ var ofServers = []service.Option{
 	service.Switch("standby", off, "server 1 is a standby of server 0 that gets its data as they are "+
 		"written, for promote; clients use the one that takes writes").InCommon(),
 	{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write", Common: true,
-		Check: service.Length(0, 2*time.Second), Drawn: []string{"0s", "300ms", "2s"}},
+		Check: service.Length(0, 2*time.Second), Drawn: []string{"0s", "300ms", "500ms"}},
 	{Name: "pooler", Default: off, Usage: "server 1 is PgBouncer between clients and server 0; it gives a " +
 		"client a connection of its own for a session, or for each transaction anew",
 		Values: []string{off, "session", "transaction"}, Common: true},
