@@ -203,7 +203,7 @@ func (r *serverDraw) word(word string) string {
 
 // length draws how long a fault lasts: about as long as the lease, or much shorter.
 func (r *serverDraw) length() time.Duration {
-	shares := []float64{0.01, 0.1, 0.5, 0.9, 0.99, 1.05, 1.5, 2, 3}
+	shares := []float64{0.02, 0.5, 0.99, 1.05, 1.5, 2, 3}
 	d := time.Duration(shares[r.below(len(shares))] * float64(r.Lease)).Truncate(time.Millisecond)
 	return max(d, 5*time.Millisecond)
 }

@@ -460,7 +460,7 @@ const tooSoon = int64(50 * time.Millisecond)
 func (f *takenFold) Add(e history.Event) {
 	switch e.Kind {
 	case history.FaultBegan:
-		if victim := nodes.ID(e.Entry) - 1; takes(&f.faults[e.Count-1]) {
+		for _, victim := range victims(&f.faults[e.Count-1], nodes.ID(e.Entry)-1) {
 			f.taken[victim] = e.At
 			f.had = f.had || f.in[victim]
 		}
@@ -477,13 +477,17 @@ func (f *takenFold) Add(e history.Event) {
 // Close implements history.Fold.
 func (f *takenFold) Close([]*history.NodeLog) {}
 
-// takes reports whether an operator takes something from a client.
-func takes(f *chaos.Fault) bool {
+// victims returns the clients from which an operator takes something; nil: the fault is another. The run has
+// determined one of them, or the fault names them.
+func victims(f *chaos.Fault, byRun nodes.ID) nodes.Group {
 	switch f.Effect.(type) {
 	case *effect.Delete, *effect.Expire:
-		return true
+		if f.ByRun() {
+			return nodes.Group{byRun}
+		}
+		return effect.TargetOf(f.Effect).List
 	}
-	return false
+	return nil
 }
 
 // tookFromWaiters reports whether the faults of a run that break NoAmnesia took something from clients that
@@ -495,7 +499,7 @@ func tookFromWaiters(r *runs.Run) bool {
 		if f.Breaks()&nodes.NoAmnesia == 0 {
 			continue
 		}
-		if took = takes(f) && effect.TargetOf(f.Effect).Word == "waiter"; !took {
+		if took = victims(f, nodes.None) != nil; !took {
 			return false
 		}
 	}

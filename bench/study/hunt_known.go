@@ -232,7 +232,7 @@ func (h *Hunt) found(l *ServiceLine) bool {
 // no plan has found.
 func (h *Hunt) sought(service string) bool {
 	return h.Known == nil || slices.ContainsFunc(h.Known, func(l *ServiceLine) bool {
-		return l.Service == service && !h.found(l)
+		return l.Service == service && l.Fails() != "" && !h.found(l)
 	})
 }
 

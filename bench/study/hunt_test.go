@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -331,8 +332,9 @@ func TestRunsShowLines(t *testing.T) {
 // What an operator takes from a client that waits is no excuse for two inside; what it takes from a client
 // that is inside, or enters at that moment, is one.
 func TestWhatIsTakenFromClients(t *testing.T) {
-	f, err := chaos.ParseFault("delete: lock of waiter, at: 1s")
-	if err != nil {
+	byRun, err := chaos.ParseFault("delete: lock of waiter, at: 1s")
+	named, other := chaos.ParseFault("delete: lock of 1, at: 1s")
+	if err = cmp.Or(err, other); err != nil {
 		t.Fatal(err)
 	}
 	event := func(kind history.Kind, at time.Duration, node nodes.ID) history.Event {
@@ -350,12 +352,38 @@ func TestWhatIsTakenFromClients(t *testing.T) {
 		"it was inside": {[]history.Event{event(history.Entered, 0, 1), event(history.Exited, 1, 1), began},
 			false},
 	} {
-		fold := &takenFold{faults: []chaos.Fault{f}, taken: map[nodes.ID]int64{}, in: map[nodes.ID]bool{}}
-		for _, e := range c.events {
-			fold.Add(e)
+		for _, f := range []chaos.Fault{byRun, named} {
+			fold := &takenFold{faults: []chaos.Fault{f}, taken: map[nodes.ID]int64{}, in: map[nodes.ID]bool{}}
+			for _, e := range c.events {
+				fold.Add(e)
+			}
+			if fold.had != c.had {
+				t.Errorf("%s, %v: %v", name, &f, fold.had)
+			}
 		}
-		if fold.had != c.had {
-			t.Errorf("%s: %v", name, fold.had)
-		}
+	}
+}
+
+// The recall of a hunt says after how many plans of its service a line was found. A service gets no more
+// plans once all its lines are found.
+func TestRecall(t *testing.T) {
+	lines := []*ServiceLine{{Number: 1, Service: "etcd", Strict: "X"},
+		{Number: 2, Service: "redis", Strict: "X"}, {Number: 3, Service: "redis", Strict: "L"}}
+	h := &Hunt{Services: []string{"etcd", "redis"}, Known: lines, Done: map[int]*Hunted{
+		0: {Service: "etcd"}, 1: {Service: "redis"}, 2: {Service: "etcd"},
+		4: {Service: "etcd", Found: []HuntFound{{"1 etcd", "later"}}},
+		6: {Service: "etcd", Found: []HuntFound{{"1 etcd", "again"}}}}}
+	h.Done[2].Found = []HuntFound{{"1 etcd", "the call"}}
+	want := []results.RecallRow{{Line: 1, Service: "etcd", Fault: "none", Fails: "two inside", After: 2,
+		Plans: 4, Call: "the call"}, {Line: 2, Service: "redis", Fault: "none", Fails: "two inside", Plans: 1},
+		{Line: 3, Service: "redis", Fault: "none", Plans: 1}}
+	if rows := h.Recall(); !reflect.DeepEqual(rows, want) {
+		t.Errorf("%+v", rows)
+	}
+	if h.sought("etcd") || !h.sought("redis") {
+		t.Error("plans go to a service whose lines are found, or none to one whose line is not")
+	}
+	if h.Done[7] = (&Hunted{Service: "redis", Found: []HuntFound{{Line: "2 redis"}}}); h.sought("redis") {
+		t.Error("plans go to a service whose other line shows that nothing fails")
 	}
 }

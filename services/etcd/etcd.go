@@ -61,7 +61,7 @@ var Lock = service.Service{
 		"associated with the lease. [...] the lock APIs cannot be used as mutual exclusion mechanism by " +
 		"themselves.",
 	Link: "https://etcd.io/docs/v3.5/learning/why/#notes-on-the-usage-of-lock-and-lease",
-	Options: append(options("own", "shared"), service.Option{Name: unlockOption, Default: "once",
+	Options: append(options("own", "own", "shared"), service.Option{Name: unlockOption, Default: "once",
 		Values: []string{"once", "retried"},
 		Usage:  "an unlock that fails is over (see failed), or is made again in the background until it succeeds"}),
 	Servers: &Servers, Settings: settings,
