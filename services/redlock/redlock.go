@@ -35,7 +35,7 @@ var Service = service.Service{
 			Drawn: []string{"0", "0.1"}},
 		service.Switch("fail-fast", "off", "a try ends once a majority has answered"),
 		service.Switch("deadlines", "off", "go-redis heeds the library's limit for an answer of a try, px/20; "+
-			"off: 3 s, as go-redis has it unless it is told otherwise; a release has no other limit"),
+			"off: 5 s, as go-redis has it unless it is told otherwise; a release has no other limit"),
 		service.Switch("watch", "off", "the holder leaves when the library's Until has passed, by its own "+
 			"clock; off: nobody tells it that the lock is lost"),
 		redisd.Renew,
@@ -74,8 +74,8 @@ func drift(value string) error {
 	return nil
 }
 
-// recovers is how long a client may wait for a server that does not answer: 3 s in go-redis, and a margin.
-const recovers = 4 * time.Second
+// recovers is how long a client may wait for a server that does not answer: 5 s in go-redis, and a margin.
+const recovers = 6 * time.Second
 
 func servers() *service.Servers {
 	s := redisd.Servers()
