@@ -51,13 +51,15 @@ func TestCampaignsThatShowNothing(t *testing.T) {
 // Flags of chaos and of chaos services are checked.
 func TestFlagsOfHunts(t *testing.T) {
 	for args, says := range map[string]string{
-		"--algo bully --compare 3":    "leave out --compare",
-		"services --plans 0":          "--plans: 0: write a number from 1",
-		"services --workers 0":        "--workers: 0: write a number from 1 to 64",
-		"services --only consul":      `no plans are drawn for "consul": write one of `,
-		"services --limit -1s":        "--limit: -1s: write a length of time",
-		"services --shrink -1":        "--shrink: -1: write a number from 0",
-		"services --set ../elsewhere": "elsewhere",
+		"--algo bully --compare 3":                      "leave out --compare",
+		"services --plans 0":                            "--plans: 0: write a number from 1",
+		"services --workers 0":                          "--workers: 0: write a number from 1 to 64",
+		"services --only consul":                        `no plans are drawn for "consul": write one of `,
+		"services --known --client true --only nats-kv": "leave out --known",
+		"services --client true":                        "add --only NAME",
+		"services --limit -1s":                          "--limit: -1s: write a length of time",
+		"services --shrink -1":                          "--shrink: -1: write a number from 0",
+		"services --set ../elsewhere":                   "elsewhere",
 	} {
 		status, out := called(t, append([]string{"chaos"}, strings.Fields(args)...)...)
 		if status != usage || !strings.Contains(out, says) {
