@@ -153,10 +153,12 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = errors.Join(fmt.Errorf("the run has not ended within %v", huntLimit), err)
 	}
-	one := &Hunted{Service: l.Service, With: l.With, Faults: l.FaultTexts()}
+	one := &Hunted{Service: l.Service, With: l.With, Faults: l.FaultTexts(),
+		Load: fmt.Sprintf("%d nodes, hold %v, think %v, for %v", l.Nodes, l.Hold, l.Think, l.Duration)}
 	longest := slept()
 	one.Class, one.About, one.Says = judgeHunt(r, err, longest)
-	if known := documented(l, r); one.Class == HuntFinding && known != nil {
+	would := one.Class == HuntFinding || one.Class == HuntBusy
+	if known := documented(l, r); would && known != nil {
 		one.Class, one.Says = HuntOutside, fmt.Sprintf("%s (a known failure of these options: %s)", one.Says,
 			known.Key())
 	}
@@ -263,6 +265,7 @@ type Hunted struct {
 	Service string      `json:"service"`
 	With    []string    `json:"with,omitempty"`
 	Faults  []string    `json:"faults,omitempty"` // the faults as text
+	Load    string      `json:"load,omitempty"`   // the load, and how long the run was measured
 	Class   HuntClass   `json:"class"`
 	About   string      `json:"about,omitempty"` // the check that has the finding, or huntEnded or huntFences
 	Says    string      `json:"says,omitempty"`
