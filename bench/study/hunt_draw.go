@@ -91,7 +91,7 @@ func (l *ServiceLine) drawLoad(d *plans.Draws, s *ServiceSubject) {
 const longestRound = 8 * time.Second
 
 // huntSlack is how much longer than a lease a run is measured after its last fault, in which another client
-// enters. An election takes as long once more: a node has to lose its session, and another to win.
+// enters; and how much longer than an election may take.
 const huntSlack = 700 * time.Millisecond
 
 // longestDrawn is longer than a drawn run.
@@ -108,8 +108,10 @@ func (l *ServiceLine) drawFaults(d *plans.Draws, s *ServiceSubject) {
 	}
 	pace := chaos.Pace{Lease: s.lease(), Each: l.Hold + l.Think/time.Duration(l.Nodes)}
 	l.Faults = chaos.ServerPlan(scene, pace, d.Bits()).Faults
-	l.Duration = pace.Over(l.Faults) + s.lease() + huntSlack
-	if s.elects() {
-		l.Duration += s.lease() + huntSlack
+	l.Duration = pace.Over(l.Faults) + huntSlack
+	if s.elects() { // before that time is over, the run shows nothing
+		l.Duration += s.Spec.GraceOf(s.Config)
+	} else {
+		l.Duration += s.lease()
 	}
 }
