@@ -158,7 +158,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	longest := slept()
 	one.Class, one.About, one.Says = judgeHunt(r, err, longest)
 	would := one.Class == HuntFinding || one.Class == HuntBusy
-	if known := documented(l, r); would && known != nil {
+	if known := h.documented(l, r); would && known != nil {
 		one.Class, one.Says = HuntOutside, fmt.Sprintf("%s (a known failure of these options: %s)", one.Says,
 			known.Key())
 	}

@@ -67,28 +67,36 @@ func faultKey(f *chaos.Fault) string {
 	return fmt.Sprint(effect.KindOf(f.Effect).Name(), effect.OfClients(f.Effect), effect.Forgets(f.Effect))
 }
 
-// reduced returns a drawn plan with only what the line names; nil: the plan lacks something that the line
-// names. It keeps the faults of the kinds of the line, and options without fixed values, which only set the
-// scale. Of the others, which have fixed values or are off by default, it keeps what the line has; the plan
-// must have it, too.
-func (l *ServiceLine) reduced(drawn *ServiceLine, options []service.Draw) *ServiceLine {
-	one := *drawn
-	one.Demands, one.With, one.Faults = false, nil, nil
-	asked, has := valuesOf(l.With), valuesOf(drawn.With)
+// wordsOf returns the options of a drawn plan that the line names, and those without fixed values, which only
+// set the scale. Of the others, which have fixed values or are off by default, the plan must have what the
+// line has: otherwise has is false.
+func (l *ServiceLine) wordsOf(drawn *ServiceLine, options []service.Draw) (words []string, has bool) {
+	asked, drew := valuesOf(l.With), valuesOf(drawn.With)
 	for _, o := range options {
 		want, named := asked[o.Name]
-		value, given := has[o.Name]
+		value, given := drew[o.Name]
 		if !given {
 			value = o.Default
 		}
 		off := o.Default == "0s" || o.Default == "off"
 		switch {
 		case named && (o.Fixed && value != want || off && (value == o.Default) != (want == o.Default)):
-			return nil
+			return nil, false
 		case given && (named || !o.Fixed && !off):
-			one.With = append(one.With, o.Name+"="+value)
+			words = append(words, o.Name+"="+value)
 		}
 	}
+	return words, true
+}
+
+// reduced returns a drawn plan with only what the line names: its options (see wordsOf), and the faults of
+// the kinds of the line; nil: the plan lacks some.
+func (l *ServiceLine) reduced(drawn *ServiceLine, options []service.Draw) *ServiceLine {
+	one, has := *drawn, false
+	if one.With, has = l.wordsOf(drawn, options); !has {
+		return nil
+	}
+	one.Demands, one.Faults = false, nil
 	kinds := map[string]bool{}
 	for i := range l.Faults {
 		kinds[faultKey(&l.Faults[i])] = true
@@ -162,14 +170,17 @@ func (l *ServiceLine) without(reduced *ServiceLine) *ServiceLine {
 	return &one
 }
 
-// documented returns a known failure without faults that a run shows, if the options of the run have it; nil:
-// nothing of that.
-func documented(drawn *ServiceLine, made *runs.Run) *ServiceLine {
+// documented returns a known failure that a run shows and that its options explain, whatever its faults: one
+// without faults, or one that goes on when they are over; nil: there is no such failure.
+func (h *Hunt) documented(drawn *ServiceLine, made *runs.Run) *ServiceLine {
 	shows := readRun(made, drawn)
 	for _, l := range ServiceLines() {
-		if shows != nil && l.Service == drawn.Service && len(l.Faults) == 0 && l.Fails() != "" &&
-			!slices.ContainsFunc(l.With, func(word string) bool { return !slices.Contains(drawn.With, word) }) &&
-			l.shownBy(shows, drawn) {
+		if shows == nil || shows.Strict != algorithm.Breaks || l.Service != drawn.Service || l.Refuses ||
+			len(l.Faults) > 0 && !l.Lasts || l.Fails() == "" {
+			continue
+		}
+		_, has := l.wordsOf(drawn, h.Draws(drawn.Service))
+		if has && (l.Lasts || l.shownBy(shows, drawn)) {
 			return l
 		}
 	}
