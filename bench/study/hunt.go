@@ -494,9 +494,12 @@ func victims(f *chaos.Fault, byRun nodes.ID) nodes.Group {
 }
 
 // tookFromWaiters reports whether the faults of a run that break NoAmnesia took something from clients that
-// waited. It returns false if no fault does.
+// waited. It returns false if no fault does, or if clients have no keys of their own while they wait.
 func tookFromWaiters(r *runs.Run) bool {
 	faults, took := r.Record.Trials[0].Faults, false
+	if r.Job == nil || !r.Servers.Queues {
+		return false
+	}
 	for i := range faults {
 		f := &faults[i]
 		if f.Breaks()&nodes.NoAmnesia == 0 {
