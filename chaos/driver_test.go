@@ -30,16 +30,17 @@ func (c *fake) note(format string, args ...any) error {
 	return nil
 }
 
-func (c *fake) Now() int64                    { return c.now }
-func (c *fake) Up(m port.Member) bool         { return !c.down[m.ID()] }
-func (c *fake) Stop(m port.Member) error      { return c.note("pause %d", m.I) }
-func (c *fake) Continue(m port.Member) error  { return c.note("resume %d", m.I) }
-func (c *fake) Promote(port.Member) error     { return errNotHere }
-func (c *fake) Delete(port.Member) error      { return errNotHere }
-func (c *fake) Expire(port.Member) error      { return errNotHere }
-func (c *fake) Strain(int, port.Strain) error { return errNotHere }
-func (c *fake) Relieve(int) error             { return errNotHere }
-func (c *fake) Lost(int) (port.Lost, error)   { return port.Lost{}, errNotHere }
+func (c *fake) Now() int64                                 { return c.now }
+func (c *fake) Up(m port.Member) bool                      { return !c.down[m.ID()] }
+func (c *fake) Stop(m port.Member) error                   { return c.note("pause %d", m.I) }
+func (c *fake) Continue(m port.Member) error               { return c.note("resume %d", m.I) }
+func (c *fake) Promote(port.Member) error                  { return errNotHere }
+func (c *fake) Leave(m port.Member, _ time.Duration) error { return c.Kill(m) }
+func (c *fake) Delete(port.Member) error                   { return errNotHere }
+func (c *fake) Expire(port.Member) error                   { return errNotHere }
+func (c *fake) Strain(int, port.Strain) error              { return errNotHere }
+func (c *fake) Relieve(int) error                          { return errNotHere }
+func (c *fake) Lost(int) (port.Lost, error)                { return port.Lost{}, errNotHere }
 
 // errNotHere says that a fake has nodes alone.
 var errNotHere = errors.New("there are nodes alone")

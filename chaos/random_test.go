@@ -122,8 +122,8 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 		all := keys(Scene{Spec: spec, Brokers: 3})
 		one, foreign := keys(Scene{Spec: spec}), keys(Scene{Spec: spec, Foreign: true})
 		for _, k := range effect.Kinds {
-			// RandomPlan draws no faults that kernels of hosts carry out, and no faults of servers
-			if k.Role == port.Host || k.Layer == effect.OfServers {
+			// RandomPlan draws no faults that kernels of hosts carry out, and no faults of servers and their clients
+			if k.Role == port.Host || k.Layer == effect.OfServers || k == effect.Find("leave") {
 				continue
 			}
 			key := k.Name()

@@ -152,7 +152,7 @@ func (w *Watcher) Stands(at int64) bool {
 func (f *Fault) strikes(id nodes.ID) bool {
 	t, k := f.target(), f.kind()
 	switch {
-	case f.After > 0 || k.Role != port.Node || !k.Downs && !k.Stops:
+	case f.After > 0 || k.Role != port.Node || !k.Downs && !k.Stops || hasEffect[*effect.Leave](f):
 		return false
 	case t.ByRun():
 		return t.Word != "successor"

@@ -97,7 +97,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 // none of them. The port 0 is any that is free.
 var zeroMeans = strings.Fields("hold think zipf latency timing warmup seed at after delay reorder loss " +
 	"duplicate kill pause slow clock lag throttle stall reset promote drop-answer " +
-	"hold-request delete expire losses duplicates " +
+	"hold-request delete expire leave losses duplicates " +
 	"crashes suspicions simulated real calm compare initiators port node from first shrink")
 
 // zerosOf returns what a zero of a flag may look like on a command line.

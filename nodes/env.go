@@ -163,6 +163,11 @@ func (e *Env) GiveUp() {
 	e.node.effects = append(e.node.effects, Effect{Op: OpGiveUp, Instance: e.index})
 }
 
+// Left says that the machine has given up what the node has, after Leave.
+func (e *Env) Left() {
+	e.node.effects = append(e.node.effects, Effect{Op: OpLeft, Instance: e.index})
+}
+
 // inform has the host record what the client hears of the lock. It panics if the client is not in the state
 // that the parameter in requires. The parameter does names the event in the panic.
 func (e *Env) inform(op Op, does string, in ClientState) {

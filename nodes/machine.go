@@ -49,6 +49,9 @@ type Elector interface {
 type (
 	// Canceller hears that the waiting client wants no longer. It then calls env.GiveUp or env.Grant.
 	Canceller interface{ Cancel(env *Env) }
+	// Leaver hears that the node is to stop in order: the machine gives up what its client or the node has, and
+	// then calls env.Left. lingers says that the client goes on inside, or the node leads on, for some time.
+	Leaver interface{ Leave(env *Env, lingers bool) }
 	// Starter acts before any other event.
 	Starter interface{ Start(env *Env) }
 	// Timed hears that a timer it set has run out.
@@ -96,6 +99,7 @@ const (
 	OpRefuse                  // the client is told that its request was refused for now
 	OpRetry                   // the refused request is made again
 	OpGiveUp                  // the request of the client ends without a grant
+	OpLeft                    // the machine has given up what the node has, which is to stop
 	OpSuspect                 // the failure detector suspects To
 	OpTrust                   // the failure detector trusts To again
 )
@@ -126,6 +130,7 @@ const (
 	Request                       // the client wants Units of the resource; it must be Idle
 	Release                       // the client is done; it must be Inside
 	Cancel                        // the client wants no longer; it must be Waiting
+	Leave                         // the node is to stop in order
 	Campaign                      // the elector should bring an election about
 	Suspect                       // the failure detector suspects From
 	Trust                         // the failure detector trusts From again
@@ -138,6 +143,7 @@ type Input struct {
 	From     ID
 	Gen      uint32
 	Units    int32 // units wanted by a Request; 0 means 1
+	Lingers  bool  // of Leave: see Leaver
 	Message  Message
 	Timer    Timer
 }

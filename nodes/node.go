@@ -292,6 +292,8 @@ func (i *instance) handleOwn(in *Input) {
 	case Cancel:
 		i.setClient("is cancelled by a client", Waiting, Waiting)
 		i.machine.(Canceller).Cancel(&i.env)
+	case Leave:
+		i.machine.(Leaver).Leave(&i.env, in.Lingers)
 	case Timeout:
 		if i.expire(in.Timer, in.Gen) {
 			i.machine.(Timed).Timeout(&i.env, in.Timer)

@@ -22,7 +22,8 @@ type Host interface {
 	Enter(p *Process, e *Effect)
 	// Revoke makes the client leave its critical section without a Release.
 	Revoke(p *Process, e *Effect)
-	// Inform records that the client hears about the lock: e.Op is OpTellLost, OpRefuse, OpRetry or OpGiveUp.
+	// Inform records that the client hears about the lock: e.Op is OpTellLost, OpRefuse, OpRetry, OpGiveUp or
+	// OpLeft.
 	Inform(p *Process, e *Effect)
 	// Elect records that the machine has chosen the leader e.To in the term e.Number.
 	Elect(p *Process, e *Effect)
@@ -218,7 +219,7 @@ func (p *Process) do(e *Effect) {
 		h.Enter(p, e)
 	case OpRevoke:
 		h.Revoke(p, e)
-	case OpTellLost, OpRefuse, OpRetry, OpGiveUp:
+	case OpTellLost, OpRefuse, OpRetry, OpGiveUp, OpLeft:
 		h.Inform(p, e)
 	case OpElect:
 		h.Elect(p, e)

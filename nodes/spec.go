@@ -47,6 +47,8 @@ type Spec struct {
 	Informs bool
 	// Cancels says that its machines are Cancellers: a client may give up while it waits.
 	Cancels bool
+	// Leaves says that its machines are Leavers: a node may stop in order.
+	Leaves bool
 	// Units says how many units of the resource the algorithm serves, and how many of them one request may take.
 	Units Units
 	// Follows says that the algorithm may follow the leader of an elector that runs beside it (Config.Elect).

@@ -41,6 +41,8 @@ var (
 	deaf   = &twin{"state != kazoo.KazooState.CONNECTED", "False"}
 	// hoards releases nothing.
 	hoards = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"}
+	// keeps says that it left, and keeps its lock.
+	keeps = &twin{"            if inside is not None:\n                lock.release()", "            pass"}
 	// stays leaves its place in the queue when it gives up.
 	stays = &twin{"Lock(self.path, testbed.me)",
 		"Lock(self.path, testbed.me); self.lock._best_effort_cleanup = int"}
@@ -85,6 +87,10 @@ var clientRuns = []struct {
 		"--for 5s", 1, untold},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, givesUp, 0, "given up"},
 	{"bench", "zookeeper", "kazoo_lock.py", stays, givesUp, 1, "nothing moves"},
+	{"bench", "zookeeper", "kazoo_lock.py", nil, leaves, 0, "it hit node"},
+	{"bench", "redis", "mylock.py", nil, leaves, 0, "it hit node"},
+	{"bench", "redis", "mylock.py", nil, leaves + " --linger 600ms", 1, "were inside together"},
+	{"bench", "redis", "mylock.py", keeps, leaves + " --with px=1m", 1, "no progress"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader " +
 		"--at 500ms --for 2s", 0, "more while one of the two was paused"},
@@ -105,6 +111,9 @@ var clientRuns = []struct {
 	{"bench", "postgres-table", "", nil, "--with ttl=1s --hold 5ms --duration 2s --delete 'lock of holder' " +
 		"--at 500ms", 2, "blocked: the algorithm assumes that a node that restarts remembers what it saved"},
 }
+
+// leaves has the holder leave in order, and come back.
+const leaves = "--hold 300ms --leave holder --at 300ms --for 1s --duration 3s"
 
 // missing matches what a run says if a package is missing: of a client, or of the servers.
 var missing = regexp.MustCompile("apt-get install|Debian package")
@@ -208,19 +217,20 @@ func clientOf(t *testing.T, file string, of *twin) string {
 	if of == nil {
 		return interpreter + " '" + filepath.Join(dir, file) + "'"
 	}
-	to := t.TempDir()
+	to, is := t.TempDir(), false
 	for _, name := range []string{file, "testbed.py"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		changed := strings.Replace(string(text), of.was, of.is, 1)
-		if name == file && changed == string(text) {
-			t.Fatalf("%s has no %q", file, of.was)
-		}
+		is = is || changed != string(text)
 		if err := os.WriteFile(filepath.Join(to, name), []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if !is {
+		t.Fatalf("%s has no %q", file, of.was)
 	}
 	return interpreter + " '" + filepath.Join(to, file) + "'"
 }

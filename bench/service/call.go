@@ -217,7 +217,7 @@ func (s *Service) describeClient(d *Description, v Values, others bool) error {
 		})
 		return nil
 	}
-	d.Declaration = s.Declare(v)
+	d.Declaration = s.declare(v)
 	if s.Holds != nil {
 		d.HoldsMS = float64(s.Holds(v)) / float64(time.Millisecond)
 	}

@@ -115,11 +115,18 @@ type Client struct {
 // client is the foreign program of one node.
 func (s *Service) client(v Values, in io.Reader, out io.Writer) error {
 	if s.Client != nil {
-		return s.Client(v, s.Declare(v), in, out)
+		return s.Client(v, s.declare(v), in, out)
 	}
 	obeys := s.Obeys == nil || s.Obeys(v)
-	return program.ServeLock(in, out, s.Declare(v), obeys,
+	return program.ServeLock(in, out, s.declare(v), obeys,
 		func(ctx context.Context, set program.Init) (program.Lock, error) { return s.Open(ctx, set, v) })
+}
+
+// declare returns what clients promise. A client of Open leaves in order by Release and Close.
+func (s *Service) declare(v Values) Declaration {
+	d := s.Declare(v)
+	d.Leaves = d.Leaves || s.Open != nil
+	return d
 }
 
 // A Declaration is what clients promise, with the keys of the message declare in docs/foreign.md.
@@ -128,6 +135,7 @@ type Declaration struct {
 	Live      []string        `json:"live"`
 	Fenced    bool            `json:"fenced,omitempty"`
 	Cancels   bool            `json:"cancels,omitempty"`
+	Leaves    bool            `json:"leaves,omitempty"`
 	Elects    bool            `json:"elects,omitempty"`
 	Terms     bool            `json:"terms,omitempty"`
 	GraceMS   float64         `json:"grace_ms,omitempty"`

@@ -283,6 +283,9 @@ func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
 		return true, nil
 	}
 	id := n.idOf(p)
+	if id >= 0 && n.lives[id].expected && p.Fate().Well { // it has left in order
+		return true, errors.Join(n.broke(nodes.NoCrash), n.markCrashed(id))
+	}
 	if id < 0 || !p.Fate().Killed {
 		return false, nil
 	}

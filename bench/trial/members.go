@@ -72,6 +72,12 @@ func (c faultCluster) Promote(m port.Member) error {
 	return c.servers.Promote(m.I)
 }
 
+// Leave implements port.Cluster.
+func (c faultCluster) Leave(m port.Member, linger time.Duration) error {
+	c.nodes.lives[m.I].expected = true
+	return c.orders.give(host.Order{Do: host.Leave, Linger: linger}, m.ID())
+}
+
 // Delete and Expire implement port.Cluster.
 func (c faultCluster) Delete(m port.Member) error { return c.servers.Delete(m.ID()) }
 func (c faultCluster) Expire(m port.Member) error { return c.servers.Expire(m.ID()) }

@@ -85,7 +85,7 @@ const (
 var Kinds = []*Kind{&cutNodes, &loss, &delay, &duplicate, &reorder, &bandwidth, &killNodes, &pauseNodes,
 	&slow, &clockOfNodes, &lag, &throttle, &stall, &reset, &killBrokers, &pauseBrokers, &cutBrokers, &cutHosts,
 	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer, &holdRequest,
-	&deleteLocks, &expireSessions}
+	&deleteLocks, &expireSessions, &leaves}
 
 // Name returns the key, and the role if several kinds share the key.
 func (k *Kind) Name() string {

@@ -16,9 +16,9 @@ def read(work, declares):
     global me
     for line in sys.stdin:
         body = json.loads(line)["body"]
+        if body["type"] in ("cancel", "leave") and hasattr(waits, "cancel"):
+            waits.cancel()
         if body["type"] == "cancel":
-            if waits:
-                waits.cancel()
             continue
         if body["type"] != "init":
             calls.put(body)
@@ -41,6 +41,12 @@ def serve(lock, kind, to):
         inside = to
         if losses > before:  # it may have been lost before this client was inside
             lost()
+    elif kind == "leave":
+        try:
+            if inside is not None:
+                lock.release()
+        finally:
+            say("leave_ok", in_reply_to=to)
     elif kind == "release" or inside == to:
         inside = None
         lock.release()
@@ -59,9 +65,9 @@ def lock(open, **declares):
                 serve(lock, kind, to)
             except Exception as error:  # of a request: it comes again; of a release: the lock was lost before
                 traceback.print_exc()
-                if kind != "lost":
+                if kind not in ("lost", "leave"):
                     say("error", in_reply_to=to, code=11 if kind == "request" else 1000, text=repr(error))
-    read(work, declares)
+    read(work, {"leaves": True, **declares})
 
 def lost():
     """Has the client leave that is inside, since the library says that its lock is lost."""

@@ -106,6 +106,7 @@ func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 		Summary: "A program in a process of its own, which speaks lines of JSON.",
 		Spec: nodes.Spec{Name: Name, Safe: d.Safe, Effective: d.Safe, Live: d.Live, Fenced: d.Fenced,
 			Cancels:    d.Cancels,
+			Leaves:     d.Leaves,
 			Circulates: true, // it is unknown when such a program comes to rest
 			Grace:      func(nodes.Config) time.Duration { return d.Grace },
 			Messages:   table.messages,

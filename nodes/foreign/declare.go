@@ -20,8 +20,8 @@ type Declaration struct {
 	Live   nodes.Assumption    // assumptions needed for progress
 	Grace  time.Duration       // time to recover: see nodes.Spec.GraceOf
 	Fenced bool                // its entries have fence numbers
-	// Cancels says that a client of its lock may cancel a request.
-	Cancels bool
+	// Cancels says that a client of its lock may cancel a request, and Leaves that a client may stop in order.
+	Cancels, Leaves bool
 	// Detector means that it is told when nodes go down and come up again: it has a perfect failure detector.
 	Detector bool
 
@@ -120,7 +120,8 @@ func ReadDeclaration(body string) (*Declaration, error) {
 		Safe                   json.RawMessage
 		Live                   []string
 		Fenced, Terms, Highest bool
-		Cancels, Detector      bool
+		Cancels, Leaves        bool
+		Detector               bool
 		Elects                 *bool
 		OverlapMS              float64  `json:"overlap_ms"`
 		GraceMS                *float64 `json:"grace_ms"`
@@ -154,7 +155,7 @@ func ReadDeclaration(body string) (*Declaration, error) {
 	if err == nil && b.Live != nil {
 		d.Live, err = assume("live", b.Live)
 	}
-	d.Fenced, d.Cancels, d.Terms, d.Highest = b.Fenced, b.Cancels, b.Terms, b.Highest
+	d.Fenced, d.Cancels, d.Leaves, d.Terms, d.Highest = b.Fenced, b.Cancels, b.Leaves, b.Terms, b.Highest
 	d.Detector = b.Detector
 	d.Elects = b.Elects != nil && *b.Elects
 	d.Overlap = milliseconds(b.OverlapMS)
@@ -211,6 +212,8 @@ func (d *Declaration) promise(text string) (err error) {
 		d.Cancels = true
 	case "detector":
 		d.Detector = true
+	case "leaves":
+		d.Leaves = true
 	case "elects":
 		d.Elects = true
 	case "terms":
@@ -219,7 +222,7 @@ func (d *Declaration) promise(text string) (err error) {
 		d.Highest = true
 	default:
 		err = fmt.Errorf("promises: there is no %q: there are safe, live, grace, overlap, fenced, cancels, "+
-			"detector, elects, terms and highest, as in safe=no-loss+timing,fenced", text)
+			"leaves, detector, elects, terms and highest, as in safe=no-loss+timing,fenced", text)
 	}
 	return err
 }
@@ -263,8 +266,8 @@ func (d *Declaration) promises() string {
 	for _, p := range []struct {
 		does bool
 		word string
-	}{{d.Fenced, "fenced"}, {d.Cancels, "cancels"}, {d.Detector, "detector"}, {d.Elects, "elects"},
-		{d.Terms, "terms"}, {d.Highest, "highest"}} {
+	}{{d.Fenced, "fenced"}, {d.Cancels, "cancels"}, {d.Leaves, "leaves"}, {d.Detector, "detector"},
+		{d.Elects, "elects"}, {d.Terms, "terms"}, {d.Highest, "highest"}} {
 		if p.does {
 			all = append(all, p.word)
 		}

@@ -56,6 +56,7 @@ type step struct {
 	dest, body string // a line of the program; if empty, the input in happens
 	in         nodes.InputKind
 	timer      nodes.Timer // the timer that runs out
+	lingers    bool        // of Leave
 	told       string      // part of what the program is told; empty: it is told nothing
 	op, then   nodes.Op
 	wrong      string // part of the error
@@ -73,21 +74,6 @@ func TestProtocol(t *testing.T) {
 			{dest: "c0", body: `{"type":"release_ok","in_reply_to":3}`}}},
 		"a lock lost at release": {lock, []step{ask, enter, {in: nodes.Release, told: "release"},
 			{dest: "c0", body: `{"type":"error","in_reply_to":3,"code":1000}`}}},
-		"cancelled": {lock, []step{ask, {in: nodes.Cancel, told: `{"type":"cancel","in_reply_to":2}`},
-			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":1001}`, op: nodes.OpGiveUp}}},
-		"cancelled too late": {lock, []step{ask, {in: nodes.Cancel, told: "cancel"}, enter}},
-		"cancelled and refused": {lock, []step{ask, {in: nodes.Cancel, told: "cancel"},
-			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":11}`, op: nodes.OpGiveUp}}},
-		"refused and cancelled": {lock, []step{ask,
-			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":11}`, op: nodes.OpRefuse,
-				then: nodes.OpSetTimer},
-			{in: nodes.Cancel, told: "cancel"},
-			{in: nodes.Timeout, timer: nodes.Timer{Kind: again}, op: nodes.OpGiveUp}}},
-		"gave up uncalled": {lock, []step{ask,
-			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":1001}`, wrong: "error 1001"}}},
-		"gave up, and entered": {lock, []step{ask, {in: nodes.Cancel, told: "cancel"},
-			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":1001}`, op: nodes.OpGiveUp},
-			{dest: "c0", body: `{"type":"entered","in_reply_to":2}`, wrong: "entered unasked"}}},
 		"revoked": {lock, []step{ask, enter, {dest: "c0", body: `{"type":"revoked","in_reply_to":2}`,
 			op: nodes.OpRevoke}}},
 		"revoked too late": {lock, []step{ask, enter, {in: nodes.Release, told: "release"},
@@ -134,6 +120,67 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
+// A request that is cancelled ends by the answer of the program, which may be that it was granted before.
+func TestCancelledRequests(t *testing.T) {
+	ask := step{in: nodes.Request, told: `"body":{"type":"request","msg_id":2}`}
+	enter := step{dest: "c0", body: `{"type":"entered","in_reply_to":2,"fence":7}`, op: nodes.OpGrant}
+	for name, steps := range map[string][]step{
+		"cancelled": {ask, {in: nodes.Cancel, told: `{"type":"cancel","in_reply_to":2}`},
+			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":1001}`, op: nodes.OpGiveUp}},
+		"cancelled too late": {ask, {in: nodes.Cancel, told: "cancel"}, enter},
+		"cancelled and refused": {ask, {in: nodes.Cancel, told: "cancel"},
+			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":11}`, op: nodes.OpGiveUp}},
+		"refused and cancelled": {ask,
+			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":11}`, op: nodes.OpRefuse,
+				then: nodes.OpSetTimer},
+			{in: nodes.Cancel, told: "cancel"},
+			{in: nodes.Timeout, timer: nodes.Timer{Kind: again}, op: nodes.OpGiveUp}},
+		"gave up uncalled": {ask,
+			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":1001}`, wrong: "error 1001"}},
+		"gave up, and entered": {ask, {in: nodes.Cancel, told: "cancel"},
+			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":1001}`, op: nodes.OpGiveUp},
+			{dest: "c0", body: `{"type":"entered","in_reply_to":2}`, wrong: "entered unasked"}},
+	} {
+		converse(t, name, "safe=no-loss", steps)
+	}
+}
+
+// A program that is told to leave gives up what it has. Until it has answered, nothing else counts.
+func TestLeaving(t *testing.T) {
+	ask := step{in: nodes.Request, told: `"body":{"type":"request","msg_id":2}`}
+	enter := step{dest: "c0", body: `{"type":"entered","in_reply_to":2,"fence":7}`, op: nodes.OpGrant}
+	const lock, elects = "safe=no-loss", "elects"
+	for name, x := range map[string]struct {
+		promises string
+		steps    []step
+	}{
+		"leaves idle": {lock, []step{{in: nodes.Leave, told: `{"type":"leave","msg_id":2}`},
+			{dest: "c0", body: `{"type":"leave_ok","in_reply_to":2}`, op: nodes.OpLeft}}},
+		"leaves while it waits": {lock, []step{ask, {in: nodes.Leave, told: `"leave"`},
+			{dest: enter.dest, body: enter.body},
+			{dest: "c0", body: `{"type":"leave_ok","in_reply_to":3}`, op: nodes.OpGiveUp, then: nodes.OpLeft}}},
+		"leaves from inside": {lock, []step{ask, enter, {in: nodes.Leave},
+			{in: nodes.Release, told: `{"type":"leave","msg_id":3}`},
+			{dest: "c0", body: `{"type":"leave_ok","in_reply_to":3}`, op: nodes.OpLeft}}},
+		"leaves and loses": {lock, []step{ask, enter, {in: nodes.Leave},
+			{dest: "c0", body: `{"type":"revoked","in_reply_to":2}`, told: `"leave"`, op: nodes.OpRevoke}}},
+		"leaves and lingers": {lock, []step{ask, enter, {in: nodes.Leave, lingers: true, told: `"leave"`},
+			{dest: "c0", body: `{"type":"leave_ok","in_reply_to":3}`, op: nodes.OpLeft}, {in: nodes.Release}}},
+		"cannot leave": {lock, []step{{in: nodes.Leave, told: `"leave"`},
+			{dest: "c0", body: `{"type":"error","in_reply_to":2,"code":13,"text":"ouch"}`, wrong: "to leave: ouch"}}},
+		"leads and leaves": {elects, []step{
+			{dest: "c0", body: `{"type":"elected","leader":"n1","term":4}`, op: nodes.OpElect},
+			{in: nodes.Leave, told: `"leave"`, op: nodes.OpElect},
+			{dest: "c0", body: `{"type":"elected","leader":"n2","term":5}`},
+			{dest: "c0", body: `{"type":"leave_ok","in_reply_to":2}`, op: nodes.OpLeft}}},
+		"leads on": {elects, []step{
+			{dest: "c0", body: `{"type":"elected","leader":"n1","term":4}`, op: nodes.OpElect},
+			{in: nodes.Leave, lingers: true, told: `"leave"`}}},
+	} {
+		converse(t, name, x.promises, x.steps)
+	}
+}
+
 // converse has a program and its node take the steps of a conversation.
 func converse(t *testing.T, name, promises string, steps []step) {
 	s := newStage(t, "ask:permit", promises)
@@ -142,7 +189,7 @@ func converse(t *testing.T, name, promises string, steps []step) {
 		case step.in == nodes.Timeout:
 			s.input(nodes.Input{Kind: step.in, Gen: 1, Timer: step.timer})
 		case step.in != 0:
-			s.input(nodes.Input{Kind: step.in})
+			s.input(nodes.Input{Kind: step.in, Lingers: step.lingers})
 		default:
 			s.says(step.dest, step.body)
 		}

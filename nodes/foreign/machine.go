@@ -51,14 +51,18 @@ type bridge struct {
 	silent   bool // before the run neither the program nor the user has declared anything
 	alone    bool // the program may not write to peers: links and their faults are not for it
 
-	next    uint64   // msg_id of the latest line that wants an answer
-	asked   uint64   // msg_id of the latest request
-	since   uint64   // msg_id of the first try of the latest request
-	left    uint64   // msg_id of the latest release
-	leaving bool     // the program has not answered the release
-	wants   bool     // the client waits, and the request is sent once the release is answered
-	waiting bool     // the client waits, and the request was sent to the program
-	cancels bool     // the client has cancelled the request
+	next    uint64 // msg_id of the latest line that wants an answer
+	asked   uint64 // msg_id of the latest request
+	since   uint64 // msg_id of the first try of the latest request
+	left    uint64 // msg_id of the latest release
+	leaving bool   // the program has not answered the release
+	wants   bool   // the client waits, and the request is sent once the release is answered
+	waiting bool   // the client waits, and the request was sent to the program
+	cancels bool   // the client has cancelled the request
+	leads   bool   // the node leads, in this term
+	term    uint64
+	departs bool     // the node is to leave
+	away    uint64   // msg_id of leave; 0: the program was not told to leave
 	inside  bool     // the client is inside
 	told    bool     // the client heard that it lost the lock, and goes on
 	timers  []string // ids of running timers, as JSON, by the Peer of their nodes.Timer; empty: free
@@ -151,6 +155,7 @@ func (b *bridge) detected(env *nodes.Env, typ string, peer nodes.ID) {
 func (b *bridge) Timeout(env *nodes.Env, t nodes.Timer) {
 	if t.Kind == again {
 		switch {
+		case b.away > 0:
 		case b.waiting && b.cancels:
 			b.giveUp(env)
 		case b.waiting:
@@ -187,6 +192,8 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 	case s.Declares():
 		b.declares(s)
 	case s.Service == Client && s.Type == "init_ok":
+	case s.Service == Client && b.away > 0:
+		b.goes(env, s)
 	case s.Service == Client:
 		client(env, s)
 	case s.Service == timers:
@@ -246,9 +253,46 @@ func (b *bridge) giveUp(env *nodes.Env) {
 	env.GiveUp()
 }
 
+// Leave implements nodes.Leaver. If the client is inside, the program is told when it leaves, unless it
+// lingers. From then on nothing counts that the program says, but its answer.
+func (b *lock) Leave(env *nodes.Env, lingers bool) {
+	if b.departs = true; !b.inside || lingers {
+		b.away = b.call(env, "leave")
+	}
+}
+
+// Leave implements nodes.Leaver.
+func (b *elector) Leave(env *nodes.Env, lingers bool) {
+	if b.leads && !lingers {
+		env.Elect(nodes.None, b.term)
+	}
+	b.away = b.call(env, "leave")
+}
+
+// goes handles a line of a program that was told to leave.
+func (b *bridge) goes(env *nodes.Env, s *Said) {
+	switch to := s.Body.InReplyTo; {
+	case s.Type == "leave_ok":
+		if b.wants || b.waiting {
+			b.giveUp(env)
+		}
+		env.Left()
+	case s.Type == "error" && to != nil && *to == b.away:
+		b.fail("it says error %d to leave: %s", s.Body.Code, s.Body.Text)
+	}
+}
+
 // Release implements nodes.Mutex.
 func (b *lock) Release(env *nodes.Env) {
-	b.inside, b.leaving = false, true
+	b.inside = false
+	switch {
+	case b.away > 0:
+		return
+	case b.departs:
+		b.away = b.call(env, "leave")
+		return
+	}
+	b.leaving = true
 	b.left = b.call(env, "release")
 }
 
@@ -266,6 +310,8 @@ func (b *lock) released(env *nodes.Env, to *uint64) {
 // Standing implements nodes.Standing.
 func (b *lock) Standing() string {
 	switch {
+	case b.away > 0:
+		return fmt.Sprintf("its program has not answered leave %d with leave_ok", b.away)
 	case b.leaving:
 		return fmt.Sprintf("its program has not answered release %d with release_ok", b.left)
 	case b.waiting && b.cancels:
@@ -303,7 +349,9 @@ func (b *lock) revoked(env *nodes.Env, s *Said) {
 		}
 	case !s.Body.Stays:
 		b.inside = false
-		env.Revoke()
+		if env.Revoke(); b.departs {
+			b.away = b.call(env, "leave")
+		}
 	case !b.told:
 		b.told = true
 		env.TellLost()
@@ -383,6 +431,7 @@ func (b *elector) elected(env *nodes.Env, s *Said) {
 	case s.Type != "elected":
 		b.fail("it wrote a body of type %q to %s, which takes elected, campaign_ok and error", s.Type, Client)
 	case s.Body.Leader == nil:
+		b.leads = false
 		env.Elect(nodes.None, s.Body.Term)
 	default:
 		leader := nodeOf(*s.Body.Leader)
@@ -391,6 +440,7 @@ func (b *elector) elected(env *nodes.Env, s *Said) {
 				NameOf(nodes.ID(env.N()-1)))
 			return
 		}
+		b.leads, b.term = leader == env.Self(), s.Body.Term
 		env.Elect(leader, s.Body.Term)
 	}
 }

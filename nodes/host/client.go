@@ -141,7 +141,7 @@ func (h *host) campaign() {
 // end stops issuing requests.
 func (h *host) end(now int64) {
 	for _, c := range h.clients {
-		if c.end(now); c.gaveUp && c.state() == nodes.Idle && c.endedAt == 0 {
+		if c.end(now); c.gaveUp && c.state() == nodes.Idle && c.endedAt == 0 && h.departs == nil {
 			c.due = now
 			c.request()
 		}
@@ -155,6 +155,7 @@ func (h *host) act() (more bool) {
 	for _, c := range h.clients {
 		more = c.act() || more
 	}
+	h.depart()
 	return h.attend() || more
 }
 
@@ -186,7 +187,7 @@ func (c *client) requestDue() {
 
 // ask makes a request due now, as the orchestrator orders under a sequential load.
 func (c *client) ask() {
-	c.due, c.wants = c.host.clock.Now(), true
+	c.due, c.wants = c.host.clock.Now(), c.host.departs == nil
 	c.act()
 }
 
@@ -277,7 +278,7 @@ func (c *client) ended() {
 	at := c.endedAt
 	c.endedAt = 0
 	c.counters.GaveUp.Add(1)
-	if c.goOn(at); c.over {
+	if c.goOn(at); c.over && c.host.departs == nil {
 		c.due, c.wants = at, true
 	}
 }
@@ -307,6 +308,9 @@ func (c *client) entered(taken int64, words workload.Words) {
 // planStep plans the next step of the client's work or, after the last, the end of its critical section.
 func (c *client) planStep() {
 	at := c.enteredAt + int64(c.stint.After(c.hold))
+	if c.host.leavesNow() {
+		at = c.host.now
+	}
 	if c.does = at <= c.host.now; !c.does {
 		c.host.pend(task{at: at, what: toRelease, client: c, entry: c.count})
 	}

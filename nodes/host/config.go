@@ -118,6 +118,8 @@ type Order struct {
 	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far to set the clock ahead; negative: back
 	Rate float64       `json:"rate,omitempty"` // SetClock: rate of the clock; 1 is right
 
+	Linger time.Duration `json:"linger,omitempty"` // Leave: how long clients go on inside, or lead on
+
 	Number int             `json:"number,omitempty"` // TakeFault: number of the fault
 	Fault  json.RawMessage `json:"fault,omitempty"`  // TakeFault: the fault, as port.FaultTaker reads it
 }
@@ -141,6 +143,8 @@ const (
 	Up     = "up"
 	Report = "report" // send a Note with the status, once all messages from the broker are handled
 	Quit   = "quit"   // close the log and end
+
+	Leave = "leave" // stop in order: the program gives up what it has, and the process ends
 
 	TakeFault = "take-fault" // a fault is added to the run; it begins when all nodes have obeyed
 

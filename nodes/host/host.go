@@ -38,10 +38,11 @@ type host struct {
 	lags     history.Lags
 	held     []nodes.Effect // messages held back until revoking is 0
 	traffic  traffic
-	outage   *outage // nil unless the node reconnects
-	bridge   *bridge // to the foreign program; nil: the node has no such program
-	told     bool    // the node has an order to issue requests, now or later
-	since    int64   // when the run began, from the order to Issue
+	outage   *outage    // nil unless the node reconnects
+	bridge   *bridge    // to the foreign program; nil: the node has no such program
+	departs  *departure // how the node leaves; nil: it does not
+	told     bool       // the node has an order to issue requests, now or later
+	since    int64      // when the run began, from the order to Issue
 	started  bool
 	detected []Order // Down and Up, from before the machines started
 	parked   bool    // machines and clients are stopped
@@ -344,6 +345,8 @@ func (h *host) Inform(_ *nodes.Process, e *nodes.Effect) {
 		c.hears(history.Event{Kind: history.TryRefused, Value: c.triedAt})
 	case nodes.OpRetry:
 		c.triedAt = h.clock.Now()
+	case nodes.OpLeft:
+		h.gone()
 	case nodes.OpGiveUp:
 		c.gaveUp, c.endedAt = true, h.record(history.Event{Kind: history.GaveUp, Instance: c.instance,
 			Entry: uint32(c.count)})
@@ -400,6 +403,8 @@ const (
 	toRequest                  // a client's next request is due
 	toRelease                  // a client's critical section, or a step of its work, is over
 	toGiveUp                   // a client may have waited for too long
+	toMiss                     // the program should have answered that the node is to leave
+	toDepart                   // clients of a node that leaves linger no longer
 	toTimeout                  // a machine's timer runs out
 	toDeliver                  // a delayed message arrives
 	toReceive                  // the application takes in messages
@@ -521,6 +526,10 @@ func (h *host) run(t *task) {
 		t.client.finish(t.entry)
 	case toGiveUp:
 		t.client.cancel()
+	case toMiss:
+		h.err = h.bridge.child.explain(errStays)
+	case toDepart:
+		h.lingered()
 	case toTimeout:
 		if h.silenced && h.detects(t.input.Instance) {
 			return

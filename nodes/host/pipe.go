@@ -84,6 +84,8 @@ func (h *host) obey(o Order) {
 		h.followOutage(o)
 	case SetClock:
 		h.setClock(o.Jump, o.Rate)
+	case Leave:
+		h.leave(o.Linger)
 	case TakeFault:
 		h.takeFault(o)
 	case Quit:

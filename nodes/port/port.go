@@ -62,6 +62,9 @@ type Cluster interface {
 	SetClock(m Member, jump time.Duration, rate float64) error
 	// Promote makes a replica or standby the primary, for good. The old primary is not told.
 	Promote(m Member) error
+	// Leave has a node, which is a client of a service, stop in order: its process ends by itself, later. The
+	// node goes on with its work for the time linger after it has given up what it had in the service.
+	Leave(m Member, linger time.Duration) error
 	// Delete deletes the key of the lock of a node, which is a client of a service, and Expire ends the session
 	// of the node there. The error is ErrNothing if the node has none.
 	Delete(m Member) error

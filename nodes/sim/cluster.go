@@ -42,8 +42,9 @@ func (w *world) Start(m port.Member, forget bool) error {
 // errNoMember says that a simulation has only nodes.
 var errNoMember = errors.New("a simulation has neither connections, brokers, hosts nor servers of a service")
 
-// Promote, Delete, Expire, Strain, Relieve, Lost and Find implement port.Cluster.
+// Promote, Leave, Delete, Expire, Strain, Relieve, Lost and Find implement port.Cluster.
 func (w *world) Promote(port.Member) error                              { return errNoMember }
+func (w *world) Leave(port.Member, time.Duration) error                 { return errNoMember }
 func (w *world) Delete(port.Member) error                               { return errNoMember }
 func (w *world) Expire(port.Member) error                               { return errNoMember }
 func (w *world) Strain(int, port.Strain) error                          { return errNoMember }

@@ -590,8 +590,7 @@ func (p *Report) told(t table) {
 	say(of(results.ToldForNothing),
 		"the client stayed after it was told that the lock was lost, but no other client was inside meanwhile")
 	if requests := of(results.GivenUp); requests > 0 {
-		p.line("given up", "clients cancelled %s that had waited for long", english.Count(requests, "request",
-			"requests"))
+		p.line("given up", "clients gave up %s while they waited", english.Count(requests, "request", "requests"))
 	}
 	if tries := of(results.RefusedTries); tries > 0 {
 		p.line("tries", "the lock refused %s, %s of them while no client was inside",

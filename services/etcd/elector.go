@@ -93,6 +93,9 @@ func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 	for {
 		select {
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), program.ErrLeaves) {
+				c.leave()
+			}
 			return ctx.Err()
 		case err := <-c.won:
 			if err != nil {
@@ -128,6 +131,18 @@ func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 			return errOver
 		}
 	}
+}
+
+// leave resigns, and ends the session. A Campaign that is cancelled deletes its key.
+func (c *candidacy) leave() {
+	if c.leads || <-c.won == nil {
+		ctx, cancel := context.WithTimeout(c.life, unlockLimit)
+		defer cancel()
+		if err := c.election.Resign(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "resign:", err)
+		}
+	}
+	c.drop()
 }
 
 func (c *candidacy) campaign(ctx context.Context) {

@@ -90,7 +90,7 @@ var Election = service.Service{
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
-		d.Elects, d.Terms = true, v[sessionOption] == "own"
+		d.Elects, d.Leaves, d.Terms = true, true, v[sessionOption] == "own"
 		return d
 	},
 	Library: func(service.Values) string { return service.Module(library) },

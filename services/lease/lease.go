@@ -54,8 +54,9 @@ var lease = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
 			Live:   []string{"server-majority"},
-			Elects: true, Terms: true, GraceMS: float64((2*v.Duration(leaseOption) + 2*v.Duration(retryOption) +
-				etcd.Recovers) / time.Millisecond)}
+			Elects: true, Terms: true, Leaves: true,
+			GraceMS: float64((2*v.Duration(leaseOption) + 2*v.Duration(retryOption) + etcd.Recovers) /
+				time.Millisecond)}
 	},
 	Library: func(service.Values) string { return service.Module("k8s.io/client-go") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {

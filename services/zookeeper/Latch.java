@@ -75,7 +75,9 @@ public class Latch {
         Thread watch = new Thread(Latch::watch);
         watch.setDaemon(true);
         watch.start();
-        while (System.in.read() >= 0) {
+        if (System.in.read() >= 0) { // the client is to leave
+            latch.close();
+            client.close();
         }
         Runtime.getRuntime().halt(0); // the session ends by itself, as that of a process that dies
     }

@@ -37,7 +37,7 @@ var Latch = service.Service{
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
-		d.Elects, d.Terms = true, true
+		d.Elects, d.Leaves, d.Terms = true, true, true
 		return d
 	},
 	Library: func(service.Values) string { return curatorVersion() },
@@ -74,6 +74,9 @@ func (l *latch) Run(ctx context.Context, follow func(leader string, term uint64)
 	for {
 		select {
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), program.ErrLeaves) {
+				fmt.Fprint(l.process.in, "leave")
+			}
 			return nil
 		case line, is := <-l.lines:
 			switch {

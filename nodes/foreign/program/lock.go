@@ -87,11 +87,13 @@ type order struct {
 func (s *lockServer) take(l Line) {
 	o := order{Line: l}
 	switch l.Type {
-	case "cancel":
-		if s.latest.cancel != nil && s.latest.MsgID == l.InReplyTo {
+	case "cancel", "leave":
+		if s.latest.cancel != nil && (s.latest.MsgID == l.InReplyTo || l.Type == "leave") {
 			s.latest.cancel()
 		}
-		return
+		if l.Type == "cancel" {
+			return
+		}
 	case "request":
 		o.ctx, o.cancel = context.WithCancel(s.life)
 		s.latest = o
@@ -117,6 +119,8 @@ func (s *lockServer) work(ctx context.Context) {
 
 func (s *lockServer) handle(ctx context.Context, o order) {
 	switch l := o.Line; {
+	case l.Type == "leave":
+		s.depart(ctx, l)
 	case l.Type != "request" && l.Type != "release":
 		s.conn.refuse(l, Unsupported, "this program grants a lock")
 	case s.failed != nil:
@@ -126,6 +130,18 @@ func (s *lockServer) handle(ctx context.Context, o order) {
 	default:
 		s.release(ctx, l)
 	}
+}
+
+// depart gives up the lock and ends the client.
+func (s *lockServer) depart(ctx context.Context, l Line) {
+	if err := s.giveBack(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+	}
+	if s.lock != nil {
+		s.lock.Close()
+	}
+	s.lock, s.failed = nil, errors.New("it has left")
+	s.conn.Answer(l, "leave_ok", nil)
 }
 
 // acquire acquires the lock for a request.

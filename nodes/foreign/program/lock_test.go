@@ -74,7 +74,7 @@ func (*busyLock) Acquire(ctx context.Context) (Grant, error) {
 }
 
 // A line that cancels the request ends its Acquire, and the answer says that the client gave up. A line about
-// an earlier request does not.
+// an earlier request does not. A client that is told to leave gives up too.
 func TestCancel(t *testing.T) {
 	in, lines := io.Pipe()
 	answers, out := io.Pipe()
@@ -110,11 +110,16 @@ func TestCancel(t *testing.T) {
 		say(body)
 	}
 	answer()
+	for _, body := range []string{`"type":"request","msg_id":4`, `"type":"leave","msg_id":5`} {
+		say(body)
+	}
+	answer()
+	answer()
 	lines.Close()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	want := []string{"init_ok <nil> 1", "error 1001 2", "error 1001 3"}
+	want := []string{"init_ok <nil> 1", "error 1001 2", "error 1001 3", "error 1001 4", "leave_ok <nil> 5"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it answered %q, want %q", got, want)
 	}

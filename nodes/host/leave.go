@@ -1,0 +1,68 @@
+package host
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// A departure is the orderly stop of a node with a foreign program. Clients ask no more. One that is inside
+// leaves at once, and then the program gives up what it has; or, if the application lingers, it leaves that
+// long after the program has given it up. Then the process ends.
+type departure struct {
+	linger time.Duration // how long clients go on inside; 0: not, or no longer
+	over   bool          // the program has answered, and no client lingers
+}
+
+// leaveLimit is how long a program may take to give up what it has.
+const leaveLimit = 10 * time.Second
+
+var errStays = errors.New("it has not answered leave with leave_ok after 10s")
+
+// leave begins the departure.
+func (h *host) leave(linger time.Duration) {
+	if h.bridge == nil || h.departs != nil {
+		return
+	}
+	h.now = h.clock.Now()
+	h.departs = &departure{linger: linger}
+	h.tasks.add(task{at: h.now + int64(leaveLimit+linger), what: toMiss})
+	for _, c := range h.clients {
+		c.over, c.wants = true, false
+	}
+	h.handle(nodes.Input{Kind: nodes.Leave, Instance: h.bridge.instance, Lingers: linger > 0})
+	h.hurry()
+	h.act()
+}
+
+// hurry has clients that are inside leave, unless they linger.
+func (h *host) hurry() {
+	for _, c := range h.clients {
+		if c.inside && !c.asks && h.leavesNow() {
+			c.planStep()
+		}
+	}
+}
+
+// leavesNow reports whether clients leave their critical sections early.
+func (h *host) leavesNow() bool { return h.departs != nil && h.departs.linger == 0 }
+
+// depart ends the process once the departure is over.
+func (h *host) depart() {
+	inside := func(c *client) bool { return c.asks || c.state() == nodes.Inside }
+	h.quit = h.quit || h.departs != nil && h.departs.over && !slices.ContainsFunc(h.clients, inside)
+}
+
+// gone has clients go on for a while, once the program has given up what it had.
+func (h *host) gone() {
+	h.pend(task{at: h.now + int64(h.departs.linger), what: toDepart})
+}
+
+// lingered ends the time for which clients go on.
+func (h *host) lingered() {
+	h.departs.linger, h.departs.over = 0, true
+	h.hurry()
+	h.act()
+}
