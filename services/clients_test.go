@@ -20,7 +20,8 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for folder, what := range map[string][]string{"..": {"./cmd/orchestrator", "./cmd/node"}, ".": {"."}} {
+	for folder, what := range map[string][]string{"..": {"./cmd/orchestrator", "./cmd/node"},
+		".": {".", "./testdata/own"}} {
 		build := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", dir + "/"}, what...)...)
 		build.Dir = folder
 		if says, err := build.CombinedOutput(); err != nil {
@@ -99,6 +100,11 @@ var clientRuns = []struct {
 	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 2s --duration 2s --kill 'server 0' --at 500ms " +
 		"--for 100ms", 1, "outside its model: the algorithm assumes that all servers are up"},
+	{"bench", "nats-kv", "own lock", nil, "--hold 5ms --duration 500ms", 0, calm},
+	{"bench", "nats-kv", "own lock", nil, "--hold 300ms --duration 3s --delete 'lock of holder' --at 500ms", 1,
+		"outside its model: the algorithm assumes that a node that restarts remembers what it saved"},
+	{"elect", "etcd-election", "own elector", nil, "--duration 6s --pause leader --at 500ms --for 3s", 0,
+		"all agreed on node"},
 	{"bench", "postgres-table", "", nil, "--with ttl=5s,time=client --hold 1ms --duration 500ms", 0, calm},
 	{"bench", "postgres-table", "", nil, "--with ttl=5s,time=client --hold 300ms --duration 2s --clock 1 " +
 		"--by 6s --at 500ms", 1, "outside its model: the algorithm assumes that messages and handlers take"},
@@ -135,7 +141,7 @@ func TestClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			command, ours := "", ""
 			if x.file != "" {
-				command, ours = clientOf(t, x.file, x.of), "--client \"$CLIENT\" --pass NODE_PATH "
+				command, ours = clientOf(t, dir, x.file, x.of), "--client \"$CLIENT\" --pass NODE_PATH "
 			}
 			words := fmt.Sprintf("%s %s --service %s %s-n 3 --no-progress %s",
 				filepath.Join(dir, "orchestrator"), x.command, x.service, ours, x.args)
@@ -201,8 +207,12 @@ func checkWorkflow(t *testing.T, dir string) {
 }
 
 // clientOf returns the command of an example, or of a twin of it, which is written to a folder of its own.
-func clientOf(t *testing.T, file string, of *twin) string {
+// The program own is in the folder of programs.
+func clientOf(t *testing.T, programs, file string, of *twin) string {
 	t.Helper()
+	if strings.HasPrefix(file, "own ") {
+		return filepath.Join(programs, file)
+	}
 	dir, err := filepath.Abs("../examples/clients")
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,7 @@ func Algorithm(c nodes.Config) (*algorithm.Algorithm, error) {
 		silent:   d.silent(), alone: Silent(c)}
 	if d.Elects {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
-		r.New = func(nodes.Config) nodes.Machine { return &elector{made} }
+		r.New = func(nodes.Config) nodes.Machine { return &elector{bridge: made} }
 	} else {
 		r.Mutex, r.Informs = &algorithm.Exclusion{}, true
 		r.New = func(nodes.Config) nodes.Machine { return &lock{made} }

@@ -207,6 +207,20 @@ func converse(t *testing.T, name, promises string, steps []step) {
 	}
 }
 
+// Who follows nobody need not name the latest term.
+func TestNobodyIsOfTheLatestTerm(t *testing.T) {
+	s := newStage(t, "", "elects")
+	for _, x := range []struct {
+		body string
+		term uint64
+	}{{`"n2","term":4`, 4}, {"null", 4}, {`null,"term":5`, 5}, {`"n2"`, 0}} {
+		s.says("c0", `{"type":"elected","leader":`+x.body+`}`)
+		if e := s.effs[0]; e.Number != x.term {
+			t.Errorf("%s: %+v", x.body, e)
+		}
+	}
+}
+
 // A program is told of a request only after it has answered the release before: a program with a thread for
 // each line may take the two in either order. The report of a stall names an answer that does not come.
 func TestRequestsFollowReleases(t *testing.T) {

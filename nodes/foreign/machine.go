@@ -4,6 +4,7 @@
 package foreign
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,7 +86,10 @@ const (
 type lock struct{ bridge }
 
 // An elector represents a program that elects leaders.
-type elector struct{ bridge }
+type elector struct {
+	bridge
+	term uint64 // of its latest line that named one
+}
 
 func (b *bridge) Command() string { return b.command }
 
@@ -431,8 +435,8 @@ func (b *elector) elected(env *nodes.Env, s *Said) {
 	case s.Type != "elected":
 		b.fail("it wrote a body of type %q to %s, which takes elected, campaign_ok and error", s.Type, Client)
 	case s.Body.Leader == nil:
-		b.leads = false
-		env.Elect(nodes.None, s.Body.Term)
+		b.leads, b.term = false, cmp.Or(s.Body.Term, b.term)
+		env.Elect(nodes.None, b.term)
 	default:
 		leader := nodeOf(*s.Body.Leader)
 		if leader == nodes.None || int(leader) >= env.N() {
@@ -441,7 +445,7 @@ func (b *elector) elected(env *nodes.Env, s *Said) {
 			return
 		}
 		b.leads, b.term = leader == env.Self(), s.Body.Term
-		env.Elect(leader, s.Body.Term)
+		env.Elect(leader, b.term)
 	}
 }
 

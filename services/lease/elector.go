@@ -34,7 +34,7 @@ func open(ctx context.Context, s program.Init, v service.Values) (*elector, erro
 		return nil, err
 	}
 	e := &elector{config: config(v), office: v.Duration(etcd.Resign.Name)}
-	e.record = &record{client: c, key: keyOf(s.Options.Prefix), identity: s.Name + "_" + rand.Text(),
+	e.record = &record{client: c, key: s.Options.Prefix + "lease", identity: s.Name + "_" + rand.Text(),
 		limit: max(time.Second, e.config.RenewDeadline/2), terms: map[string]uint64{}}
 	e.config.Lock = e.record
 	return e, nil

@@ -30,9 +30,6 @@ type record struct {
 	terms    map[string]uint64 // by holder: the term last seen
 }
 
-// keyOf returns the key of the record of clients whose names begin with prefix.
-func keyOf(prefix string) string { return prefix + "lease" }
-
 var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
 // saw remembers a record that was read or written, with its revision.
@@ -108,22 +105,29 @@ func (r *record) put(ctx context.Context, revision int64, l *resourcelock.Leader
 }
 
 // deleteRecord deletes the record if a process of the client's node leads by it, as an operator deletes a
-// Lease.
+// Lease. The value of a key of the user's own client is a record, too, or the name of its node.
 func deleteRecord(ctx context.Context, all []*service.Member, from service.Client) (had bool, err error) {
 	c, err := etcd.DialAll(all)
 	if err != nil {
 		return false, err
 	}
 	defer c.Close()
-	r := &record{client: c, key: keyOf(from.Prefix), limit: time.Second, terms: map[string]uint64{}}
-	switch l, _, err := r.Get(ctx); {
-	case apierrors.IsNotFound(err):
-		return false, nil
-	case err != nil || nodeOf(l.HolderIdentity) != from.Name:
+	found, err := c.Get(ctx, from.Prefix, clientv3.WithPrefix())
+	if err != nil {
 		return false, err
 	}
-	_, err = c.Delete(ctx, r.key)
-	return err == nil, err
+	for _, kv := range found.Kvs {
+		l := resourcelock.LeaderElectionRecord{HolderIdentity: string(kv.Value)}
+		json.Unmarshal(kv.Value, &l) // an error means that the value is a name
+		if nodeOf(l.HolderIdentity) != from.Name {
+			continue
+		}
+		if _, err := c.Delete(ctx, string(kv.Key)); err != nil {
+			return had, err
+		}
+		had = true
+	}
+	return had, nil
 }
 
 // RecordEvent implements resourcelock.Interface.

@@ -126,7 +126,8 @@ func ready(ctx context.Context, m *service.Member) error {
 	return err
 }
 
-// leader returns the server that leads the stream of the bucket.
+// leader returns the server that leads the stream of the bucket, or of the first if clients of the user's own
+// have other buckets.
 func leader(ctx context.Context, all []*service.Member) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -139,6 +140,12 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 		}
 		defer conn.Close()
 		stream, err := js.Stream(ctx, "KV_"+bucket)
+		if errors.Is(err, jetstream.ErrStreamNotFound) { // clients of the user's own have made another
+			for name := range js.StreamNames(ctx).Name() {
+				stream, err = js.Stream(ctx, name)
+				break
+			}
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -156,8 +163,9 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 	return -1, errors.Join(errs...)
 }
 
-// deleteKey deletes the key of the lock, if the client holds it.
-func deleteKey(ctx context.Context, all []*service.Member, from service.Client) (bool, error) {
+// deleteKey deletes the key of the lock, if the client holds it. Clients of the user's own may have it in any
+// bucket, under any name.
+func deleteKey(ctx context.Context, all []*service.Member, from service.Client) (had bool, err error) {
 	var addresses []string
 	for _, m := range all {
 		addresses = append(addresses, m.Address(0))
@@ -167,19 +175,34 @@ func deleteKey(ctx context.Context, all []*service.Member, from service.Client) 
 		return false, err
 	}
 	defer conn.Close()
+	names := js.KeyValueStoreNames(ctx)
+	for name := range names.Name() {
+		one, failed := deleteIn(ctx, js, name, from.Name)
+		had, err = had || one, errors.Join(err, failed)
+	}
+	return had, errors.Join(err, names.Error())
+}
+
+// deleteIn deletes the keys of a bucket whose value is the name of a client.
+func deleteIn(ctx context.Context, js jetstream.JetStream, bucket, name string) (had bool, err error) {
 	kv, err := js.KeyValue(ctx, bucket)
 	if err != nil {
 		return false, err
 	}
-	key := keyOf(from.Prefix)
-	e, err := kv.Get(ctx, key)
-	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
-		return false, nil
-	case err != nil || string(e.Value()) != from.Name:
-		return false, err
+	keys, err := kv.Keys(ctx)
+	for _, key := range keys {
+		e, failed := kv.Get(ctx, key)
+		if failed == nil && string(e.Value()) == name {
+			failed, had = kv.Delete(ctx, key), true
+		}
+		if !errors.Is(failed, jetstream.ErrKeyNotFound) {
+			err = errors.Join(err, failed)
+		}
 	}
-	return true, kv.Delete(ctx, key)
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		err = nil
+	}
+	return had, err
 }
 
 // keyOf returns the key of the lock of clients whose names begin with a prefix.
