@@ -60,8 +60,8 @@ type bridge struct {
 	wants   bool   // the client waits, and the request is sent once the release is answered
 	waiting bool   // the client waits, and the request was sent to the program
 	cancels bool   // the client has cancelled the request
-	leads   bool   // the node leads, in this term
-	term    uint64
+	leads   bool   // the node leads
+	term    uint64 // of the latest line that named one
 	departs bool     // the node is to leave
 	away    uint64   // msg_id of leave; 0: the program was not told to leave
 	inside  bool     // the client is inside
@@ -86,10 +86,7 @@ const (
 type lock struct{ bridge }
 
 // An elector represents a program that elects leaders.
-type elector struct {
-	bridge
-	term uint64 // of its latest line that named one
-}
+type elector struct{ bridge }
 
 func (b *bridge) Command() string { return b.command }
 

@@ -31,8 +31,8 @@ var Table = service.Service{
 		service.Switch("renew", off, "after each half of ttl the holder extends its row, if it still has it, "+
 			"and leaves if this fails or comes too late; ShedLock's KeepAliveLockProvider tells nobody"),
 		{Name: "release", Default: "own", Values: []string{"own", "any"}, Usage: "own: a release frees the row " +
-			"if it is still the client's; any: the row of any client, as ShedLock did before version 7 by times " +
-			"of the client (issue 1986)"},
+			"if it is still the client's; any: the row of any client, as ShedLock did by times of the client " +
+			"before its pull request 2959"},
 		service.Switch("cache", "on", "a client that has seen the row does not insert it again, as in ShedLock, "+
 			"so nobody enters once the row is deleted; off: it inserts it each time"),
 		service.Switch("fence", off, "a fencing token by nextval of a sequence, when the row is taken"),
