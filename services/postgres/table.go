@@ -134,7 +134,8 @@ func nameOf(prefix string) string { return pgx.Identifier{prefix + "table"}.Sani
 // the fence number of the row, and whether there was such a row.
 func (t *table) run(ctx context.Context, statement string, ttl time.Duration) (fence uint64, has bool,
 	err error) {
-	ctx, cancel := context.WithTimeout(ctx, t.values.Duration("timeout"))
+	limit := t.values.Duration("timeout")
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := t.connect(ctx); err != nil {
 		return 0, false, err
@@ -147,7 +148,10 @@ func (t *table) run(ctx context.Context, statement string, ttl time.Duration) (f
 		}
 		now = &at
 	}
-	err = t.conn.QueryRow(ctx, statement, now, ttl.Seconds(), t.name).Scan(&fence)
+	// A statement that is cancelled may take the row all the same, and ends the connection.
+	whole, stop := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer stop()
+	err = t.conn.QueryRow(whole, statement, now, ttl.Seconds(), t.name).Scan(&fence)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, false, nil
 	}
@@ -190,8 +194,7 @@ func (t *table) tell(sent time.Time, ttl time.Duration) <-chan struct{} {
 	}
 	return t.watch.Renew(sent.Add(ttl), ttl/2, func(ctx context.Context) (time.Time, error) {
 		sent := time.Now()
-		// A statement that is cancelled would end the connection.
-		_, has, err := t.run(context.WithoutCancel(ctx), t.extend, ttl)
+		_, has, err := t.run(ctx, t.extend, ttl)
 		if err == nil && !has {
 			err = program.ErrLost
 		}
