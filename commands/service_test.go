@@ -428,9 +428,25 @@ func TestForeignMessagesAreLost(t *testing.T) {
 		"--fault", "loss: 100%, kind: permit, nth: 3, at: 100ms", "--think", "10ms",
 		"--duration", "500ms", "--patience", "300ms")
 	if status != 2 || !strings.Contains(says, "blocked: the algorithm assumes that no message is lost, ") ||
-		!strings.Contains(says, "has not answered request") {
+		!strings.Contains(says, "has not answered request") ||
+		!strings.Contains(says, ", and sent ra_request to ") {
 		t.Errorf("status %d: %s", status, says)
 	}
+}
+
+// A stall says whom a program asked, by its messages alone, who has not answered, and when that one got the
+// question. What verify prints of it is the same.
+func TestForeignStallSaysWhoIsSilent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	status, says := ranForeign(t, dir, "bench", python(t, "testdata/mute.py"), "-n", "3", "--load", "one",
+		"--duration", "500ms", "--warmup", "0s", "--patience", "300ms")
+	asked := regexp.MustCompile(`\n  node 0 requested at \d+\.\d{3} s, and sent ask to 1 and 2; ` +
+		`2 has not answered \(it got that at \d+\.\d{3} s\)\n`).FindString(says)
+	if status != 1 || asked == "" {
+		t.Fatalf("status %d: %s", status, says)
+	}
+	ends(t, orchestrator(t, dir, "verify"), 1, strings.TrimSpace(asked))
 }
 
 // A program that cannot run is refused before the run, with a text that says what would be right.

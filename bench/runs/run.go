@@ -25,6 +25,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/stall"
 	"turnstile/results"
@@ -275,14 +276,32 @@ func (r *Run) judge(ctx context.Context, number int, stalled stall.Reports) erro
 		return err
 	}
 	j := r.judgement(h.Header, number)
-	switch err := h.RunContext(ctx, j); {
+	var c counters
+	switch err := h.RunContext(ctx, j, &c); {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("trial %d: %w", number, ErrNotJudged)
 	case err != nil:
 		return err
 	}
+	r.ask(stalled, c.logs, &j)
 	r.conclude(number, j, stalled)
 	return nil
+}
+
+// ask completes the report of a stall of foreign programs by their messages. After a violation these are not
+// recorded.
+func (r *Run) ask(stalled stall.Reports, logs []*history.NodeLog, j *bench.Judgement) {
+	if len(stalled) == 0 || !foreign.Speaks(r.Config) || foreign.Silent(r.Config) ||
+		j.Checks.Verdict().Violations > 0 {
+		return
+	}
+	kinds := r.Spec.Messages
+	stalled[0].Ask(logs, func(m history.MessageRecord, t history.Text) string {
+		if m.Instance != 0 || int(m.Kind) >= len(kinds) || kinds[m.Kind].Heartbeat {
+			return ""
+		}
+		return cmp.Or(t.Type, kinds[m.Kind].Name)
+	})
 }
 
 // judgement returns a fold for a trial, given the header of its history.

@@ -52,16 +52,16 @@ type bridge struct {
 	silent   bool // before the run neither the program nor the user has declared anything
 	alone    bool // the program may not write to peers: links and their faults are not for it
 
-	next    uint64 // msg_id of the latest line that wants an answer
-	asked   uint64 // msg_id of the latest request
-	since   uint64 // msg_id of the first try of the latest request
-	left    uint64 // msg_id of the latest release
-	leaving bool   // the program has not answered the release
-	wants   bool   // the client waits, and the request is sent once the release is answered
-	waiting bool   // the client waits, and the request was sent to the program
-	cancels bool   // the client has cancelled the request
-	leads   bool   // the node leads
-	term    uint64 // of the latest line that named one
+	next    uint64   // msg_id of the latest line that wants an answer
+	asked   uint64   // msg_id of the latest request
+	since   uint64   // msg_id of the first try of the latest request
+	left    uint64   // msg_id of the latest release
+	leaving bool     // the program has not answered the release
+	wants   bool     // the client waits, and the request is sent once the release is answered
+	waiting bool     // the client waits, and the request was sent to the program
+	cancels bool     // the client has cancelled the request
+	leads   bool     // the node leads
+	term    uint64   // of the latest line that named one
 	departs bool     // the node is to leave
 	away    uint64   // msg_id of leave; 0: the program was not told to leave
 	inside  bool     // the client is inside

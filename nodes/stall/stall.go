@@ -30,6 +30,7 @@ type Report struct {
 	Nodes   []nodes.ID          `yaml:"nodes,flow,omitempty"`
 	States  []*nodes.NodeStatus `yaml:"states"` // of the listed nodes; nil: the node did not answer
 	LeftOut LeftOut             `yaml:"left_out,omitempty"`
+	Asked   []Asked             `yaml:"asked,omitempty"` // by nodes that do not say whom they wait for
 }
 
 // LeftOut counts what a report leaves out. The nodes of the circle are those before the last node of Circle.
@@ -107,9 +108,10 @@ func (r Report) Short(most int, where string) string {
 		fmt.Fprintf(&b, "\nInstance %s:\n", r.Instance)
 	}
 	fmt.Fprint(&b, r.InCircle(), "Who waits for whom:\n")
-	if len(r.Waits)+r.LeftOut.Waits == 0 {
+	if len(r.Waits)+r.LeftOut.Waits+len(r.Asked) == 0 {
 		b.WriteString("  no node says what it waits for\n")
 	}
+	list(len(r.Asked), 0, func(i int) string { return r.Asked[i].String() })
 	list(len(r.Waits), r.LeftOut.Waits, func(i int) string { return r.Waits[i].String() })
 	if r.LeftOut.Nodes > 0 {
 		b.WriteString("The states of the circle, of nodes inside or with the token, and of the longest waits:\n")
