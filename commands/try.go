@@ -161,12 +161,15 @@ func (c *tryCall) print(out io.Writer, cases []*study.TryCase) {
 	of, s := kindOf(c.Program.Spec).matrix, c.Program.Spec
 	fmt.Fprintf(out, "%s: its safety rests on %v, its progress on %v\n\n", s.Source, s.Safe, s.Safe|s.Live)
 	loads := terminal.Table{Head: []string{"nodes"}}
+	for _, n := range study.TriedSizes {
+		loads.Head = append(loads.Head, fmt.Sprint(n))
+	}
 	faults := map[string][]string{}
 	for _, x := range cases {
 		letter := x.Shown().String()
 		switch {
 		case x.Broken():
-			letter += "!"
+			letter = strings.TrimPrefix(letter, "?") + "!"
 		case x.Doubt:
 			letter = "?"
 		case x.Runs[0].Missed() != "":
@@ -178,14 +181,10 @@ func (c *tryCall) print(out io.Writer, cases []*study.TryCase) {
 			faults[letter] = append(faults[letter], x.Name)
 			continue
 		}
-		n := fmt.Sprint(x.N)
-		if !slices.Contains(loads.Head, n) {
-			loads.Head = append(loads.Head, n)
-		}
 		if last := len(loads.Rows) - 1; last < 0 || loads.Rows[last][0] != x.Name {
-			loads.Rows = append(loads.Rows, []string{x.Name})
+			loads.Rows = append(loads.Rows, append([]string{x.Name}, make([]string, len(study.TriedSizes))...))
 		}
-		loads.Rows[len(loads.Rows)-1] = append(loads.Rows[len(loads.Rows)-1], letter)
+		loads.Rows[len(loads.Rows)-1][1+slices.Index(study.TriedSizes, x.N)] = letter
 	}
 	if len(loads.Rows) > 0 {
 		loads.Print(out)
@@ -199,8 +198,12 @@ func (c *tryCall) print(out io.Writer, cases []*study.TryCase) {
 		table.Print(out)
 		fmt.Fprintln(out)
 	}
-	fmt.Fprintf(out, "%s, ? inconclusive, ! wrong\n() faults under which the program promises nothing\n\n",
+	fmt.Fprintf(out, "%s, ? inconclusive, ! wrong\n() faults under which the program promises nothing\n",
 		of.legend)
+	if c.Untaken != nil {
+		fmt.Fprintf(out, "not of this service: %s\n", strings.Join(c.Untaken, "; "))
+	}
+	fmt.Fprintln(out)
 }
 
 // shortest returns the command that makes the run of a case. What the program declares by itself is left out.

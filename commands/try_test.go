@@ -10,7 +10,7 @@ import (
 )
 
 // What a program declares is tried. The clocks of ra_unmerged.py are not merged, which shows while clients
-// think, and not under the default load. The printed command shows it again.
+// think, and not under the default load.
 func TestTry(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -18,10 +18,11 @@ func TestTry(t *testing.T) {
 		status        int
 		says          []string
 	}{
-		{"ra_unmerged.py", "think", 1, []string{"think  X!", "WRONG  exclusion, in ", "--think exponential:40ms",
+		{"ra_unmerged.py", "think", 1, []string{"  X!", "WRONG  exclusion, in ", "--think exponential:40ms",
 			"were inside together", "not.\nThe table is results/try/matrix.csv.\n"}},
-		{"ra.py", "think,dead-idle,skewed-clocks", 0, []string{"think  L  L  L  L", "\nB  dead-idle\n",
-			"\n-  skewed-clocks\n", "untested  skewed-clocks: ", "6 cases: 5 as expected, 0 not, 1 untested."}},
+		{"ra.py", "dead-idle,skewed-clocks", 0, []string{"\n-  skewed-clocks\nB  dead-idle\n",
+			"untested  skewed-clocks: ", "2 cases: 1 as expected, 0 not, 1 untested."}},
+		{"ra.py", "think", 0, []string{"think  L  L  L  L"}},
 		{"ra_unmerged.py", "saturated", 0, []string{"saturated  L  L  L  L"}},
 		{"bully_broken.py", "lowest", 1, []string{"X!", "elect --foreign", "--initiators lowest"}},
 		{"bully.py", "lowest,dead-leader", 0, []string{"L  L  L  L", "L  dead-leader"}},
@@ -29,8 +30,7 @@ func TestTry(t *testing.T) {
 	for _, x := range cases[:soak.Pick(2, len(cases), len(cases))] {
 		t.Run(x.program+" "+x.only, func(t *testing.T) {
 			t.Parallel()
-			says := ends(t, orchestrator(t, t.TempDir(), "try", python(t, "../examples/python/"+x.program), "--only",
-				x.only, "--no-progress"), x.status, "cases: ")
+			says := tried(t, t.TempDir(), x.status, python(t, "../examples/python/"+x.program), "--only", x.only)
 			for _, want := range x.says {
 				if !strings.Contains(says, want) {
 					t.Errorf("it does not say %q:\n%s", want, says)
@@ -38,6 +38,21 @@ func TestTry(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tried runs try, and returns what it prints. If the machine is so busy that programs take more than ten
+// seconds to start, the test is skipped.
+func tried(t *testing.T, dir string, status int, args ...string) string {
+	t.Helper()
+	cmd := orchestrator(t, dir, append([]string{"try", "--no-progress"}, args...)...)
+	out, _ := cmd.CombinedOutput()
+	if strings.Contains(string(out), "it has not answered init with init_ok after 10s") {
+		t.Skip("SKIPPED: the machine was too busy for these programs")
+	}
+	if got := cmd.ProcessState.ExitCode(); got != status {
+		t.Errorf("the status is %d, and should be %d:\n%s", got, status, out)
+	}
+	return string(out)
 }
 
 // A client of a service is tried under faults of clients, and broken with shared locks.
@@ -59,10 +74,10 @@ func TestTryClient(t *testing.T) {
 		says   string
 	}{"sound.py": {0, "L  kill: holder; kill: holder, for: 300ms\n"},
 		"broken.py": {1, "bench --service flock "}} {
-		says := ends(t, orchestrator(t, dir, "try", "--service", "flock", "--client",
-			python(t, filepath.Join(dir, program)), "--only", "kill: holder"), want.status, want.says)
-		if strings.Contains(says, "--promises") {
-			t.Errorf("the command has what the program declares by itself: %s", says)
+		says := tried(t, dir, want.status, "--service", "flock", "--client", python(t, filepath.Join(dir, program)),
+			"--only", "kill: holder")
+		if !strings.Contains(says, want.says) || strings.Contains(says, "--promises") {
+			t.Errorf("it does not say %q, or has what the program declares by itself:\n%s", want.says, says)
 		}
 	}
 }
@@ -103,9 +118,9 @@ func TestTryRefuses(t *testing.T) {
 		{"write a name without /", []string{ra, "--set", "a/b"}},
 		{"which is not one of nothing, no-loss", []string{ra, "--promises", "safe=luck"}},
 	} {
-		says := ends(t, orchestrator(t, t.TempDir(), append([]string{"try"}, x.args...)...), usage, x.says)
-		if strings.Count(says, "orchestrator: ") != 1 {
-			t.Errorf("%q: it says more than one sentence: %s", x.args, says)
+		says := tried(t, t.TempDir(), usage, x.args...)
+		if !strings.Contains(says, x.says) || strings.Count(says, "orchestrator: ") != 1 {
+			t.Errorf("%q: it does not say %q in one sentence: %s", x.args, x.says, says)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/workload"
 	"turnstile/option"
 )
@@ -24,6 +25,7 @@ type Try struct {
 	Matrix
 	Program *ServiceSubject // with Servers and Granted if it is the client of a service
 	Cases   []*TryCase
+	Untaken []string // faults that the service cannot have
 }
 
 // A TryCase is a load without faults for a number of nodes, or a fault.
@@ -45,9 +47,9 @@ const (
 	serversTried = 2
 )
 
-// triedSizes are the numbers of nodes without faults. Holds beyond the time to live of a service are long, so
+// TriedSizes are the numbers of nodes without faults. Holds beyond the time to live of a service are long, so
 // that few nodes wait for them.
-var triedSizes = []int{2, 3, 4, 9}
+var TriedSizes = []int{2, 3, 4, 9}
 
 // A triedLoad is a load without faults.
 type triedLoad struct {
@@ -109,23 +111,34 @@ var (
 func (t *Try) Resolve(only []string) error {
 	t.Real, t.Runs = true, 1
 	for _, load := range studyOf(t.Program.Spec).tries(t.Program.Granted) {
-		sizes := triedSizes
+		sizes := TriedSizes
 		if load.few {
 			sizes = sizes[:2]
 		}
 		for _, n := range sizes {
-			t.add(&chaos.Plan{Name: load.name}, n, load.over)
+			if err := t.add(&chaos.Plan{Name: load.name}, n, load.over); err != nil {
+				return err
+			}
 		}
 	}
-	plans, n, change := chaos.ScenariosOf(t.Program.Spec), cellNodes, func(*bench.Options) {}
-	if t.Program.Servers.Service != "" {
-		plans, n, change = t.struck(studyOf(t.Program.Spec).strikes, serversStruck), FailoverNodes, t.amidServers
-	} else {
-		plans = append(plans, t.struck(alsoStruck)...)
+	if foreign.OptionsOf(t.Program.Config) != nil {
+		for _, plan := range t.struck(studyOf(t.Program.Spec).strikes, serversStruck) {
+			if t.add(plan, FailoverNodes, t.amidServers) != nil {
+				t.Untaken = append(t.Untaken, plan.Name)
+			}
+		}
+		return t.keep(only)
 	}
-	for _, plan := range plans {
-		t.add(plan, n, change)
+	for _, plan := range append(chaos.ScenariosOf(t.Program.Spec), t.struck(alsoStruck)...) {
+		if err := t.add(plan, cellNodes, func(*bench.Options) {}); err != nil {
+			return err
+		}
 	}
+	return t.keep(only)
+}
+
+// keep keeps the cases of some names; nil: all.
+func (t *Try) keep(only []string) error {
 	of := func(name string) func(*TryCase) bool {
 		return func(c *TryCase) bool { return c.Name == name || strings.HasPrefix(c.Name, name+",") }
 	}
@@ -150,8 +163,9 @@ func (t *Try) names() (all []string) {
 	return all
 }
 
-// add adds a case, unless its run cannot be had: the service has nothing that the fault could hit.
-func (t *Try) add(plan *chaos.Plan, n int, change func(*bench.Options)) {
+// add adds a case. It returns an error if its run cannot be made, as of a service that has nothing that the
+// fault could hit.
+func (t *Try) add(plan *chaos.Plan, n int, change func(*bench.Options)) error {
 	c := &TryCase{Name: plan.Name, N: n, Calm: len(plan.Faults) == 0, Cell: &Cell{Spec: t.Program.Spec,
 		Plan: plan, config: t.Program.Config}}
 	for i := range plan.Faults {
@@ -166,9 +180,11 @@ func (t *Try) add(plan *chaos.Plan, n int, change func(*bench.Options)) {
 			o.Plan = ""
 		}
 	}
-	if _, err := bench.Resolve(t.Known, c.Options(t.Seed), c.Spec, false); err == nil {
-		t.Cases = append(t.Cases, c)
+	if _, err := bench.Resolve(t.Known, c.Options(t.Seed), c.Spec, false); err != nil {
+		return fmt.Errorf("%s: %w", c.Text(), err)
 	}
+	t.Cases = append(t.Cases, c)
+	return nil
 }
 
 // Text names the load with the number of nodes, or the fault.
