@@ -182,7 +182,7 @@ func checkWorkflow(t *testing.T, dir string) {
 	call := func(script string, of *twin) (says string, ok bool) {
 		run := exec.Command("bash", "-e", "-c", script)
 		run.Dir = t.TempDir()
-		run.Env = append(os.Environ(), "LOCK="+clientOf(t, "mylock.py", of), "PATH="+dir+":"+os.Getenv("PATH"))
+		run.Env = append(os.Environ(), "LOCK="+clientOf(t, dir, "mylock.py", of), "PATH="+dir+":"+os.Getenv("PATH"))
 		out, err := run.CombinedOutput()
 		return string(out), err == nil
 	}

@@ -77,7 +77,7 @@ const clientTime = "client"
 // where the server has written it; a promoted standby may not have it.
 func declareTable(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
-		Live: []string{"no-loss", "servers-up"}, Fenced: v.On("fence"),
+		Live: []string{"no-loss", "servers-up"}, Fenced: v.On("fence"), Cancels: true,
 		GraceMS: float64((v.Duration("ttl") + 4*time.Second) / time.Millisecond)}
 	if v.On("standby") {
 		d.Safe = append(d.Safe, "servers-up")
