@@ -159,7 +159,7 @@ func (c *tryCall) run(ctx context.Context, a *app) error {
 // their letters.
 func (c *tryCall) print(out io.Writer, cases []*study.TryCase) {
 	of, s := kindOf(c.Program.Spec).matrix, c.Program.Spec
-	fmt.Fprintf(out, "%s: its safety rests on %v, its progress on %v\n\n", s.Source, s.Safe, s.Safe|s.Live)
+	fmt.Fprintf(out, "%s: its safety rests on %v, its progress on %v\n\n", s.Source, s.Safe, c.Progress())
 	loads := terminal.Table{Head: []string{"nodes"}}
 	for _, n := range study.TriedSizes {
 		loads.Head = append(loads.Head, fmt.Sprint(n))

@@ -37,6 +37,8 @@ type kind struct {
 	// service, or 0. strikes are faults of clients of services, where LONG stands for more than that time.
 	tries   func(ttl time.Duration) []triedLoad
 	strikes []string
+	// progress returns what the progress of an algorithm rests on.
+	progress func(spec *algorithm.Algorithm) nodes.Assumption
 	// about describes the load of a run of the grid.
 	about func(o *bench.Options) string
 	// reproduce makes the runs for a published figure.
@@ -58,6 +60,7 @@ var kinds = map[nodes.Kind]*kind{
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
 			{Load: workload.Closed}, {Load: workload.Open}},
 		tries: loadsTried, strikes: holderStruck,
+		progress: func(spec *algorithm.Algorithm) nodes.Assumption { return spec.Safe | spec.Live },
 		entries: func(nodeCount int) uint64 {
 			if nodeCount >= manyNodes {
 				return fewEntries
@@ -83,8 +86,9 @@ var kinds = map[nodes.Kind]*kind{
 			{Load: workload.Campaign, Initiators: workload.LowestInitiates},
 			{Load: workload.Campaign, Initiators: workload.HighestInitiate}},
 		tries: electionsTried, strikes: leaderStruck,
-		entries: func(int) uint64 { return 0 },
-		about:   func(o *bench.Options) string { return fmt.Sprintf("initiators %s", o.Workload.Initiators) },
+		progress: func(spec *algorithm.Algorithm) nodes.Assumption { return spec.Live },
+		entries:  func(int) uint64 { return 0 },
+		about:    func(o *bench.Options) string { return fmt.Sprintf("initiators %s", o.Workload.Initiators) },
 	},
 	nodes.Detection: {reproduce: (*Reproduced).reproduceDetection},
 }

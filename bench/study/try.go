@@ -34,7 +34,7 @@ type TryCase struct {
 	Name string // of the load or the plan; or the fault of a service, without its beginning
 	N    int
 	Calm bool // it has no fault
-	// Outside means that its faults break an assumption of safety, so that the program promises nothing.
+	// Outside means that the program promises nothing: its faults break assumptions of safety and of progress.
 	Outside bool
 	// Doubt means that the run broke a promise that rests on bounded delays, and that two runs alone did not.
 	Doubt bool
@@ -168,9 +168,11 @@ func (t *Try) names() (all []string) {
 func (t *Try) add(plan *chaos.Plan, n int, change func(*bench.Options)) error {
 	c := &TryCase{Name: plan.Name, N: n, Calm: len(plan.Faults) == 0, Cell: &Cell{Spec: t.Program.Spec,
 		Plan: plan, config: t.Program.Config}}
+	var breaks nodes.Assumption
 	for i := range plan.Faults {
-		c.Outside = c.Outside || plan.Faults[i].Breaks()&t.Program.Spec.Safe != 0
+		breaks |= plan.Faults[i].Breaks()
 	}
+	c.Outside = breaks&t.Program.Spec.Safe != 0 && breaks&t.Progress() != 0
 	if c.Calm {
 		c.Cell.Plan = &chaos.Plan{Name: c.Text()}
 	}
@@ -186,6 +188,9 @@ func (t *Try) add(plan *chaos.Plan, n int, change func(*bench.Options)) error {
 	t.Cases = append(t.Cases, c)
 	return nil
 }
+
+// Progress returns the assumptions on which the progress of the program rests.
+func (t *Try) Progress() nodes.Assumption { return studyOf(t.Program.Spec).progress(t.Program.Spec) }
 
 // Text names the load with the number of nodes, or the fault.
 func (c *TryCase) Text() string {
