@@ -264,6 +264,11 @@ func (n *nodeSet) up() (all []nodes.ID) {
 // isUp reports whether a node is up.
 func (n *nodeSet) isUp(id nodes.ID) bool { return !n.lives[id].down }
 
+// departing reports whether a node is still up that is to end by itself.
+func (n *nodeSet) departing() bool {
+	return slices.ContainsFunc(n.lives, func(l life) bool { return l.expected && !l.down })
+}
+
 // endedAsExpected reports whether p is a process of a node that has ended as expected.
 func (n *nodeSet) endedAsExpected(p cluster.Process) bool {
 	if id := n.idOf(p); id >= 0 {

@@ -204,7 +204,7 @@ func (t *Trial) rest() error {
 				break
 			}
 		}
-		if order := t.calming(); order != "" && t.orders.calmed == "" {
+		if order := t.calming(); order != "" && t.orders.calmed == "" && !t.nodes.departing() {
 			idle, err := t.idle(s)
 			if err == nil && idle {
 				t.orders.calmed = order

@@ -15,7 +15,7 @@ func enough(e *evidence) Finding {
 		return inconclusive("the run ended before the measurement began")
 	case e.sections.EntriesInWindow == 0:
 		return inconclusive("nobody entered while it was measured")
-	case e.sections.Entries+e.abandoned < e.Expected:
+	case e.sections.Entries+e.abandoned+e.gaveUp < e.Expected:
 		return inconclusive("there were %s of %d asked for",
 			english.Count(e.sections.Entries, "entry", "entries"), e.Expected)
 	}

@@ -180,7 +180,7 @@ func (h *host) fail(err error) {
 func (h *host) loop() {
 	for h.checkOrders(); h.err == nil && !h.quit; h.checkOrders() {
 		h.runDue()
-		if !h.act() && h.err == nil {
+		if !h.act() && h.err == nil && !h.quit {
 			h.setAlarm()
 			h.lags.Idle(h.now)
 			h.take(<-h.inbox)
