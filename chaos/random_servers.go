@@ -22,7 +22,7 @@ var serverFaults = []string{
 	"kill: server {server}, forget: true", "clock: server {server}, by: {length}",
 	"cut: {client}/servers{close}", "cut: {some}/server {server}{close}", "cut: server {server}/servers{close}",
 	"drop-answer: {client}, nth: {few}, close: true", "hold-request: {client}, nth: {few}, by: {length}",
-	"delete: lock of {client}", "expire: session of {client}",
+	"delete: lock of {client}", "expire: session of {client}", "leave: {client}",
 }
 
 // peerFaults are the faults of a service without servers, whose nodes send each other messages.

@@ -11,7 +11,6 @@ import (
 	"turnstile/bench/plans"
 	"turnstile/bench/service"
 	"turnstile/chaos"
-	"turnstile/judge/check"
 )
 
 // huntLease is the scale for the times of faults and holds if servers grant no time.
@@ -31,7 +30,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 		l.With = drawWords(&d, h.Draws(l.Service))
 		subject, err := h.Subject(ctx, l.Service, l.With, l.Nodes)
 		if err == nil {
-			l.drawLoad(&d, subject)
+			studyOf(subject.Spec).drawLoad(l, &d, subject)
 			l.drawFaults(&d, subject)
 			var j *bench.Job
 			if j, err = l.Job(subject, d.Bits()>>32); err == nil {
@@ -64,17 +63,11 @@ func drawWords(d *plans.Draws, options []service.Draw) (words []string) {
 	return words
 }
 
-// elects reports whether the service elects leaders.
-func (s *ServiceSubject) elects() bool { return check.ProblemOf(s.Spec) == check.Election }
-
 // lease is the time that servers grant, or huntLease.
 func (s *ServiceSubject) lease() time.Duration { return cmp.Or(s.Granted, huntLease) }
 
 // drawLoad draws the load of a lock. Clients hold the lock for no longer than the documentation allows.
 func (l *ServiceLine) drawLoad(d *plans.Draws, s *ServiceSubject) {
-	if s.elects() {
-		return
-	}
 	lease := s.lease()
 	holds := []time.Duration{0, time.Millisecond, 10 * time.Millisecond, lease / 8, lease / 4, lease * 6 / 10,
 		lease * 99 / 100, lease * 11 / 10, lease * 3 / 2, lease * 2}
@@ -108,10 +101,5 @@ func (l *ServiceLine) drawFaults(d *plans.Draws, s *ServiceSubject) {
 	}
 	pace := chaos.Pace{Lease: s.lease(), Each: l.Hold + l.Think/time.Duration(l.Nodes)}
 	l.Faults = chaos.ServerPlan(scene, pace, d.Bits()).Faults
-	l.Duration = pace.Over(l.Faults) + huntSlack
-	if s.elects() { // before that time is over, the run shows nothing
-		l.Duration += s.Spec.GraceOf(s.Config)
-	} else {
-		l.Duration += s.lease()
-	}
+	l.Duration = pace.Over(l.Faults) + huntSlack + studyOf(s.Spec).settles(s)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/plans"
 	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
@@ -24,6 +25,11 @@ type kind struct {
 	// shows.
 	line  func(l *ServiceLine, o *bench.Options)
 	shown func(r *ServiceRun, t *runs.TrialResult)
+	// drawLoad draws the load of a run of a hunt.
+	drawLoad func(l *ServiceLine, d *plans.Draws, s *ServiceSubject)
+	// settles returns how long after the faults of a hunt another client enters or, of elections, how long
+	// before the end of that time a run shows nothing.
+	settles func(s *ServiceSubject) time.Duration
 	// failover completes the options of a run that measures a failover. Next reads the time from the run, or
 	// returns why the run does not count.
 	failover func(c *FailoverCase, o *bench.Options)
@@ -55,8 +61,9 @@ var kinds = map[nodes.Kind]*kind{
 		reproduce: (*Reproduced).reproduceEntries,
 		cell:      func(*Cell, *bench.Options) {}, figures: (*Cell).entryFigures,
 		line: (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
-		failover: (*FailoverCase).entries, next: nextEntry,
-		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
+		failover: (*FailoverCase).entries, next: nextEntry, settles: (*ServiceSubject).lease,
+		drawLoad: (*ServiceLine).drawLoad,
+		holds:    []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
 			{Load: workload.Closed}, {Load: workload.Open}},
 		tries: loadsTried, strikes: holderStruck,
@@ -81,7 +88,9 @@ var kinds = map[nodes.Kind]*kind{
 		cell:      (*Cell).elections, figures: (*Cell).leaderFigures,
 		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
 		failover: (*FailoverCase).elections, next: nextLeader,
-		holds: []time.Duration{0},
+		settles:  func(s *ServiceSubject) time.Duration { return s.Spec.GraceOf(s.Config) },
+		drawLoad: func(*ServiceLine, *plans.Draws, *ServiceSubject) {},
+		holds:    []time.Duration{0},
 		loads: []workload.Workload{{Load: workload.Campaign, Initiators: workload.AllInitiate},
 			{Load: workload.Campaign, Initiators: workload.LowestInitiates},
 			{Load: workload.Campaign, Initiators: workload.HighestInitiate}},

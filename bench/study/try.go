@@ -94,12 +94,14 @@ var (
 	alsoStruck = []string{"lag: 0, by: 50ms, for: 1s", "throttle: 0, to: 20KB, for: 1s",
 		"pause: broker 0, for: 1s"}
 	holderStruck = []string{"pause: holder, for: LONG", "kill: holder", "kill: holder, for: 300ms",
-		"cut: holder/servers, for: LONG", "cut: holder/servers, close: true, for: LONG",
+		"leave: holder, for: 300ms", "cut: holder/servers, for: LONG",
+		"cut: holder/servers, close: true, for: LONG",
 		"cut: waiter/servers, for: LONG", "drop-answer: holder, nth: 1, close: true",
 		"drop-answer: waiter, nth: 1, close: true", "hold-request: waiter, nth: 2, by: LONG",
 		"delete: lock of holder", "delete: lock of waiter", "expire: session of holder"}
 	leaderStruck = []string{"pause: leader, for: LONG", "kill: leader", "kill: leader, for: 300ms",
-		"cut: leader/servers, for: LONG", "cut: leader/servers, close: true, for: LONG",
+		"leave: leader, for: 300ms", "cut: leader/servers, for: LONG",
+		"cut: leader/servers, close: true, for: LONG",
 		"drop-answer: leader, nth: 1, close: true", "delete: lock of leader", "expire: session of leader"}
 	serversStruck = []string{"kill: server 0, for: 1s", "kill: server 0, forget: true, for: 1s",
 		"kill: server leader, for: LONG", "pause: server 0, for: LONG", "pause: server leader, for: LONG",

@@ -17,7 +17,7 @@ import (
 func TestTriesHaveEveryFault(t *testing.T) {
 	tried := map[*effect.Kind]bool{}
 	for _, service := range []string{"", "etcd"} {
-		for _, promises := range []string{"live=no-crash", "elects,grace=1s"} {
+		for _, promises := range []string{"live=no-crash,leaves", "elects,grace=1s"} {
 			c := nodes.Config{N: 3}.With(foreign.CommandOption, "true").With(foreign.PromisesOption, promises).
 				With(foreign.KindsOption, "request,token:token")
 			subject := &ServiceSubject{Config: c}

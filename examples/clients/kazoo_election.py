@@ -36,5 +36,5 @@ def stand(name, options):
     while True:
         election.run(lead)
 
-testbed.elect(stand, terms=True, safe=["no-pause", "timing", "no-amnesia"], live=["no-loss", "server-majority"],
-              grace_ms=9000)
+testbed.elect(stand, terms=True, safe=["no-pause", "timing", "no-amnesia"],
+              live=["no-loss", "server-majority", "no-amnesia"], grace_ms=9000)
