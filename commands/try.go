@@ -244,9 +244,14 @@ func (c *tryCall) tell(a *app, cases []*study.TryCase) {
 		case r.Missed() != "":
 			t.missed++
 			fmt.Fprintf(a.stdout, "untested  %s: %s\n", x.Text(), r.Missed())
+		case x.Outside:
+			t.free++
 		default:
 			t.met++
 		}
+	}
+	if t.met == 0 { // so nothing was kept
+		a.status = check.Inconclusive.ExitCode()
 	}
 	for _, x := range cases {
 		if failed := x.Runs[0].ViolatedInside(); failed != nil && first[failed.Check] == x {

@@ -458,7 +458,8 @@ func TestLate(t *testing.T) {
 	if took := time.Since(began); took < limit {
 		t.Errorf("it is late after %v", took)
 	}
-	<-start("exit").Late(time.Hour)
+	sleeper.Kill()
+	<-sleeper.Late(time.Hour) // it has ended
 	var busy []*Process
 	for range 2*runtime.NumCPU() + 1 {
 		busy = append(busy, start("while :; do :; done"))
