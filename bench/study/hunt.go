@@ -446,17 +446,16 @@ func brokenBy(r *runs.Run) (broken nodes.Assumption) {
 	return broken
 }
 
-// takenFold tells whether clients from which an operator took a key or a session had waited then, and for
-// some time after that: so what was taken was of no use to a client inside.
+// A takenFold finds out whether an operator took a key or a session from a client that was inside. It takes a
+// client that enters within tooSoon for inside.
 type takenFold struct {
 	faults []chaos.Fault
 	taken  map[nodes.ID]int64 // when, by client; it has not entered since
 	in     map[nodes.ID]bool  // is inside
-	had    bool               // a client was inside, or entered too soon
+	had    bool               // such a client was inside
 }
 
-// tooSoon is within what time after a fault of an operator a client may still have been inside when it took
-// place.
+// tooSoon bounds how long the fault of an operator may take effect after its event.
 const tooSoon = int64(50 * time.Millisecond)
 
 // Add implements history.Fold.
@@ -472,7 +471,7 @@ func (f *takenFold) Add(e history.Event) {
 		f.had = f.had || taken && e.At-at < tooSoon
 		delete(f.taken, e.Node)
 		f.in[e.Node] = true
-	case history.Exited:
+	case history.Exited, history.Revoked, history.Crashed:
 		delete(f.in, e.Node)
 	}
 }
@@ -480,8 +479,8 @@ func (f *takenFold) Add(e history.Event) {
 // Close implements history.Fold.
 func (f *takenFold) Close([]*history.NodeLog) {}
 
-// victims returns the clients from which an operator takes something; nil: the fault is another. The run has
-// determined one of them, or the fault names them.
+// victims returns the clients from which an operator takes a key or a session: the clients that the fault names,
+// or the one that the run has determined. Other faults have no such clients.
 func victims(f *chaos.Fault, byRun nodes.ID) nodes.Group {
 	switch f.Effect.(type) {
 	case *effect.Delete, *effect.Expire:

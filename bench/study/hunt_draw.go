@@ -83,8 +83,8 @@ func (l *ServiceLine) drawLoad(d *plans.Draws, s *ServiceSubject) {
 // longestRound is how long all clients together may be inside once each, which a run waits for at its end.
 const longestRound = 8 * time.Second
 
-// huntSlack is how much longer than a lease a run is measured after its last fault, in which another client
-// enters; and how much longer than an election may take.
+// huntSlack is added to the time that a run is measured after its last fault: to a lease, after which another
+// client enters, or to the time that an election may take.
 const huntSlack = 700 * time.Millisecond
 
 // longestDrawn is longer than a drawn run.

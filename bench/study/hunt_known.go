@@ -24,7 +24,7 @@ type HuntFound struct {
 // Key names the line: its number and its service with options.
 func (l *ServiceLine) Key() string { return fmt.Sprintf("%d %s", l.Number, l.Text()) }
 
-// Fails says how the line fails; "": the line shows that something does not fail, or what it costs.
+// Fails says how the service fails in the run of the line. It is empty if the service does not fail there.
 func (l *ServiceLine) Fails() string {
 	strict, _ := outcomesOf(l.Strict) // no error: check has parsed it
 	switch {
@@ -62,14 +62,14 @@ func (l *ServiceLine) shownBy(r *ServiceRun, drawn *ServiceLine) bool {
 	return !l.Lasts || max(inside, led) > float64(longest.Microseconds())
 }
 
-// faultKey says of which kind a fault is, as far as lines tell kinds apart.
+// faultKey names the kind of a fault. Two faults with one key may differ in their targets and times.
 func faultKey(f *chaos.Fault) string {
 	return fmt.Sprint(effect.KindOf(f.Effect).Name(), effect.OfClients(f.Effect), effect.Forgets(f.Effect))
 }
 
-// wordsOf returns the options of a drawn plan that the line names, and those without fixed values, which only
-// set the scale. Of the others, which have fixed values or are off by default, the plan must have what the
-// line has: otherwise has is false.
+// wordsOf returns the options of a drawn plan that the line names, and such times and numbers as the line does
+// not name. It returns false if the plan lacks an option of the line: if an option with fixed values has
+// another value, or if an option is off in one of the two alone.
 func (l *ServiceLine) wordsOf(drawn *ServiceLine, options []service.Draw) (words []string, has bool) {
 	asked, drew := valuesOf(l.With), valuesOf(drawn.With)
 	for _, o := range options {
@@ -131,10 +131,10 @@ func valuesOf(words []string) map[string]string {
 // knownRuns is how often a reduced plan is run to see whether it shows the known failure.
 const knownRuns = 2
 
-// recall returns the sought failures that a run of a drawn plan shows and that no plan has shown before. A
-// plan finds a line if its run shows the line's failure; a run of the plan shows it, too, after all that the
-// line does not name has been left out (see reduced); and another, without the faults of the line, does not.
-// If the line has no faults, that run is without its options. So what shows is due to what the line names.
+// recall returns the known failures that a drawn plan finds first. A plan finds a line by three runs. The run
+// of the plan shows the failure of the line. A run of the reduced plan shows it, too: see reduced. A third run
+// lacks the faults of the line, or its options if it has no faults, and does not show the failure. So the
+// faults or options of the line cause the failure.
 func (h *Hunt) recall(ctx context.Context, name string, drawn *ServiceLine, made *runs.Run) (
 	all []HuntFound) {
 	shows := readRun(made, drawn)

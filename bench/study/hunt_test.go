@@ -254,8 +254,8 @@ func TestHuntsShrinkFindings(t *testing.T) {
 	}
 }
 
-// A plan is reduced to what a line names. It does not find a line whose options or faults it lacks, and no
-// option that the line lacks is left.
+// A reduced plan has the options and faults of its line, and no others. A plan that lacks one of them cannot
+// be reduced.
 func TestPlansReduceToLines(t *testing.T) {
 	fault := func(texts ...string) (all []chaos.Fault) {
 		for _, text := range texts {
@@ -298,7 +298,7 @@ func TestPlansReduceToLines(t *testing.T) {
 	}
 }
 
-// A run shows a line if it fails as the line does, also by what fences make of it.
+// A run shows a line if it has the outcomes of the line, without fences and with them.
 func TestRunsShowLines(t *testing.T) {
 	breaks := func(fenced algorithm.Outcome, us float64) *ServiceRun {
 		r := &ServiceRun{Strict: algorithm.Breaks, Fenced: fenced, HasFences: fenced != 0}
@@ -329,8 +329,8 @@ func TestRunsShowLines(t *testing.T) {
 	}
 }
 
-// What an operator takes from a client that waits is no excuse for two inside; what it takes from a client
-// that is inside, or enters at that moment, is one.
+// An operator who takes the key of a waiting client does not excuse two inside. One who takes the key of a
+// client that is inside, or enters at that moment, excuses them.
 func TestWhatIsTakenFromClients(t *testing.T) {
 	byRun, err := chaos.ParseFault("delete: lock of waiter, at: 1s")
 	named, other := chaos.ParseFault("delete: lock of 1, at: 1s")

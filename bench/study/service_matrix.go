@@ -195,8 +195,8 @@ type ServiceLine struct {
 	// fence numbers.
 	Strict string `yaml:"strict"`
 	Fenced string `yaml:"fenced"`
-	// What a hunt takes for the failure of the line, if that is not two inside: nobody enters for so long, or a
-	// free lock is refused. With Lasts, two are inside for longer than the faults and a hold together.
+	// A hunt finds the line if two are inside. With Silence it finds the line if nobody enters for so long, with
+	// Refuses if a free lock is refused, and with Lasts if two are inside for longer than a fault and a hold.
 	Silence time.Duration `yaml:"silence"`
 	Refuses bool          `yaml:"refuses"`
 	Lasts   bool          `yaml:"lasts"`

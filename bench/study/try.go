@@ -109,7 +109,8 @@ var (
 		"slow: 0, share: 80%, for: 1s"}
 )
 
-// Resolve lists the cases. With names, it keeps those of these names; an error says which name is unknown.
+// Resolve lists the cases. If only has names, it lists the cases with these names. The error names a load or
+// fault that does not exist.
 func (t *Try) Resolve(only []string) error {
 	t.Real, t.Runs = true, 1
 	for _, load := range studyOf(t.Program.Spec).tries(t.Program.Granted) {

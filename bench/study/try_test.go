@@ -52,8 +52,8 @@ func TestTriesHaveEveryFault(t *testing.T) {
 	}
 }
 
-// Where assumptions of safety and of progress are broken, nothing is promised. The progress of a lock also
-// rests on what its safety rests on. Of the cases only those asked for are kept.
+// A case is outside the model of a program if its faults break an assumption of safety. Resolve lists only
+// the cases that it is asked for.
 func TestTryKnowsTheModel(t *testing.T) {
 	for promises, want := range map[string]map[string]bool{
 		"safe=no-duplication": {"think, 2 nodes": false, "think, 3 nodes": false, "think, 4 nodes": false,
