@@ -67,9 +67,9 @@ func faultKey(f *chaos.Fault) string {
 	return fmt.Sprint(effect.KindOf(f.Effect).Name(), effect.OfClients(f.Effect), effect.Forgets(f.Effect))
 }
 
-// wordsOf returns the options of a drawn plan that the line names, and such times and numbers as the line does
-// not name. It returns false if the plan lacks an option of the line: if an option with fixed values has
-// another value, or if an option is off in one of the two alone.
+// wordsOf returns the options of a drawn plan that the line names, and times and numbers that the line does not
+// name. It returns false if the plan lacks an option of the line: if an option with fixed values has another
+// value, or if an option is off in one of the two alone.
 func (l *ServiceLine) wordsOf(drawn *ServiceLine, options []service.Draw) (words []string, has bool) {
 	asked, drew := valuesOf(l.With), valuesOf(drawn.With)
 	for _, o := range options {
@@ -132,9 +132,9 @@ func valuesOf(words []string) map[string]string {
 const knownRuns = 2
 
 // recall returns the known failures that a drawn plan finds first. A plan finds a line by three runs. The run
-// of the plan shows the failure of the line. A run of the reduced plan shows it, too: see reduced. A third run
-// lacks the faults of the line, or its options if it has no faults, and does not show the failure. So the
-// faults or options of the line cause the failure.
+// of the plan shows the failure of the line. A run of the reduced plan shows it, too: see reduced. A third
+// run lacks the faults of the line, or its options if it has no faults, and does not show the failure. So
+// these cause the failure.
 func (h *Hunt) recall(ctx context.Context, name string, drawn *ServiceLine, made *runs.Run) (
 	all []HuntFound) {
 	shows := readRun(made, drawn)
