@@ -67,7 +67,7 @@ func faultKey(f *chaos.Fault) string {
 	return fmt.Sprint(effect.KindOf(f.Effect).Name(), effect.OfClients(f.Effect), effect.Forgets(f.Effect))
 }
 
-// wordsOf returns the options of a drawn plan that the line names, and times and numbers that the line does not
+// wordsOf returns the options of a drawn plan that the line names, and times and numbers that it does not
 // name. It returns false if the plan lacks an option of the line: if an option with fixed values has another
 // value, or if an option is off in one of the two alone.
 func (l *ServiceLine) wordsOf(drawn *ServiceLine, options []service.Draw) (words []string, has bool) {

@@ -351,6 +351,10 @@ func TestWhatIsTakenFromClients(t *testing.T) {
 		"it enters":         {[]history.Event{began, event(history.Entered, time.Second+1, 1)}, true},
 		"it was inside": {[]history.Event{event(history.Entered, 0, 1), event(history.Exited, 1, 1), began},
 			false},
+		"it was killed": {[]history.Event{event(history.Entered, 0, 1), event(history.Crashed, 1, 1), began},
+			false},
+		"it was revoked": {[]history.Event{event(history.Entered, 0, 1), event(history.Revoked, 1, 1), began},
+			false},
 	} {
 		for _, f := range []chaos.Fault{byRun, named} {
 			fold := &takenFold{faults: []chaos.Fault{f}, taken: map[nodes.ID]int64{}, in: map[nodes.ID]bool{}}
