@@ -34,7 +34,7 @@ func (s *stage) Stop(port.Member) error                             { return nil
 func (s *stage) Continue(port.Member) error                         { return nil }
 func (s *stage) Promote(port.Member) error                          { return nil }
 func (s *stage) Leave(port.Member, time.Duration) error             { return nil }
-func (s *stage) Delete(port.Member) error                           { return nil }
+func (s *stage) Delete(port.Member, bool) error                     { return nil }
 func (s *stage) Expire(port.Member) error                           { return nil }
 func (s *stage) Relieve(int) error                                  { return nil }
 func (s *stage) SetClock(port.Member, time.Duration, float64) error { return nil }

@@ -36,7 +36,7 @@ func (c *fake) Stop(m port.Member) error                   { return c.note("paus
 func (c *fake) Continue(m port.Member) error               { return c.note("resume %d", m.I) }
 func (c *fake) Promote(port.Member) error                  { return errNotHere }
 func (c *fake) Leave(m port.Member, _ time.Duration) error { return c.Kill(m) }
-func (c *fake) Delete(port.Member) error                   { return errNotHere }
+func (c *fake) Delete(port.Member, bool) error             { return errNotHere }
 func (c *fake) Expire(port.Member) error                   { return errNotHere }
 func (c *fake) Strain(int, port.Strain) error              { return errNotHere }
 func (c *fake) Relieve(int) error                          { return errNotHere }

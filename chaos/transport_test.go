@@ -200,7 +200,7 @@ func (s *stageOf) Stop(m port.Member) error                   { return s.do("pau
 func (s *stageOf) Continue(m port.Member) error               { return s.do("resume %s", called(m)) }
 func (s *stageOf) Promote(m port.Member) error                { return s.do("promote %s", called(m)) }
 func (s *stageOf) Leave(m port.Member, _ time.Duration) error { return s.take("stop in order", m) }
-func (s *stageOf) Delete(m port.Member) error                 { return s.take("delete the lock of", m) }
+func (s *stageOf) Delete(m port.Member, _ bool) error         { return s.take("delete the lock of", m) }
 func (s *stageOf) Expire(m port.Member) error                 { return s.take("end the session of", m) }
 
 func (s *stageOf) take(what string, m port.Member) error {

@@ -70,6 +70,8 @@ var clientRuns = []struct {
 }{
 	{"bench", "redis", "redis_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "redis", "redis_lock.py", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
+	{"bench", "redis", "redis_lock.py", nil, "--hold 100ms --duration 2s --delete 'lock of 1' --at 500ms", 2,
+		"it hit nothing"},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
 	{"bench", "redis", "mylock.py", nil, "--hold 700ms --duration 1s --with px=600ms", 0, calm},

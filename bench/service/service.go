@@ -110,6 +110,7 @@ type Taker func(ctx context.Context, all []*Member, from Client) (had bool, err 
 type Client struct {
 	Name   string `json:"name"`   // of its node, such as n2
 	Prefix string `json:"prefix"` // what all names that it uses begin with
+	Inside bool   `json:"inside"` // whether it is known to be inside
 }
 
 // client is the foreign program of one node.

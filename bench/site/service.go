@@ -202,15 +202,17 @@ func (s Servers) SetClock(i int, by time.Duration, _ float64) error {
 	return s.do(service.Order{Do: service.SetClock, Server: i, By: by})
 }
 
-// Delete deletes the key of the lock of a client.
-func (s Servers) Delete(client nodes.ID) error { return s.take(service.Delete, client) }
+// Delete deletes the key of the lock of a client, which may be known to be inside.
+func (s Servers) Delete(client nodes.ID, inside bool) error {
+	return s.take(service.Delete, client, inside)
+}
 
 // Expire ends the session of a client.
-func (s Servers) Expire(client nodes.ID) error { return s.take(service.Expire, client) }
+func (s Servers) Expire(client nodes.ID) error { return s.take(service.Expire, client, false) }
 
 // take takes away what a client has at the servers.
-func (s Servers) take(do string, client nodes.ID) error {
-	from := service.Client{Name: foreign.NameOf(client), Prefix: prefixOf(s.trial)}
+func (s Servers) take(do string, client nodes.ID, inside bool) error {
+	from := service.Client{Name: foreign.NameOf(client), Prefix: prefixOf(s.trial), Inside: inside}
 	had, err := s.servers.Take(s.ctx, do, from)
 	if err == nil && !had {
 		err = port.ErrNothing

@@ -79,7 +79,9 @@ func (c faultCluster) Leave(m port.Member, linger time.Duration) error {
 }
 
 // Delete and Expire implement port.Cluster.
-func (c faultCluster) Delete(m port.Member) error { return c.servers.Delete(m.ID()) }
+func (c faultCluster) Delete(m port.Member, inside bool) error {
+	return c.servers.Delete(m.ID(), inside)
+}
 func (c faultCluster) Expire(m port.Member) error { return c.servers.Expire(m.ID()) }
 
 // Find implements port.Cluster.

@@ -16,7 +16,9 @@ var deleteLocks = Kind{Key: "delete", Layer: OfServers,
 	Example: "delete: lock of holder", Breaks: nodes.NoAmnesia, Did: "has deleted a lock", Zero: new(Delete),
 	Flag: "have the key of a client's `lock` deleted by hand, as in 'lock of holder'"}
 
-func (*Delete) Strike(c Cluster, m port.Member) error { return c.Delete(m) }
+func (d *Delete) Strike(c Cluster, m port.Member) error {
+	return c.Delete(m, d.Whose.Word == "holder")
+}
 
 // A lockOf names the clients whose locks a fault hits.
 type lockOf struct{ Target }

@@ -66,8 +66,9 @@ type Cluster interface {
 	// node goes on with its work for the time linger after it has given up what it had in the service.
 	Leave(m Member, linger time.Duration) error
 	// Delete deletes the key of the lock of a node, which is a client of a service, and Expire ends the session
-	// of the node there. The error is ErrNothing if the node has none.
-	Delete(m Member) error
+	// of the node there. The error is ErrNothing if the node has none. If it is known to be inside, a key that
+	// names nobody is taken for its own.
+	Delete(m Member, inside bool) error
 	Expire(m Member) error
 
 	// Strain puts a strain on connections, and Relieve ends it; number is the number of the fault. A connection

@@ -45,7 +45,7 @@ var errNoMember = errors.New("a simulation has neither connections, brokers, hos
 // Promote, Leave, Delete, Expire, Strain, Relieve, Lost and Find implement port.Cluster.
 func (w *world) Promote(port.Member) error                              { return errNoMember }
 func (w *world) Leave(port.Member, time.Duration) error                 { return errNoMember }
-func (w *world) Delete(port.Member) error                               { return errNoMember }
+func (w *world) Delete(port.Member, bool) error                         { return errNoMember }
 func (w *world) Expire(port.Member) error                               { return errNoMember }
 func (w *world) Strain(int, port.Strain) error                          { return errNoMember }
 func (w *world) Relieve(int) error                                      { return errNoMember }

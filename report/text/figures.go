@@ -162,7 +162,7 @@ func (p *Report) latencies(s *runs.Summary, t table) {
 	p.latency(s, t, measure.WaitTag, quantiles...)
 	waits := measure.LatencyOf(s.Latencies, measure.WaitTag)
 	if n := waits.Censored(); n > 0 {
-		p.line("", "%d of these waits never ended; they count with the age they had", n)
+		p.line("", "%d of these waits ended without an entry; they count with the age that they had", n)
 	}
 	if t.known(results.IssuedShare) {
 		p.latency(s, t, measure.QueueTag, middle, high)

@@ -70,6 +70,9 @@ var Lock = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
 		d.Fenced, d.Cancels = true, true
+		if !v.On(obeyOption) { // a holder that ignores the end of its session relies on the servers
+			d.Safe = append(d.Safe, "servers-up")
+		}
 		return d
 	},
 	Library: func(service.Values) string { return service.Module(library) },

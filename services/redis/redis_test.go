@@ -115,7 +115,7 @@ func deletes(t *testing.T, r *service.Running) {
 }
 
 // deleted shows that only the key of the holder can be deleted by hand, and no counter. Then another client
-// enters.
+// enters. A key that names nobody is deleted only of a client that is inside.
 func deleted(t *testing.T, r *service.Running) {
 	const prefix = "deleted"
 	named := func(name string) *lock {
@@ -131,6 +131,14 @@ func deleted(t *testing.T, r *service.Running) {
 	servicetest.Take(t, r, service.Delete, "n1", prefix)
 	if second := servicetest.Acquire(t, b, time.Second); second.Fence <= first.Fence {
 		t.Errorf("the fence %d comes after %d", second.Fence, first.Fence)
+	}
+	// A key that names nobody is of the client that is inside.
+	servicetest.Release(t, b)
+	servicetest.Acquire(t, named("someone"), time.Second)
+	servicetest.TakeNothing(t, r, service.Delete, "n1", prefix)
+	inside := service.Client{Name: "n1", Prefix: prefix, Inside: true}
+	if had, err := r.Take(t.Context(), service.Delete, inside); err != nil || !had {
+		t.Errorf("the key of the client inside is deleted: %v, %v", had, err)
 	}
 	if _, err := r.Take(t.Context(), service.Expire, service.Client{Name: "n1", Prefix: prefix}); err == nil {
 		t.Error("a session of Redis was ended")

@@ -32,7 +32,7 @@ func deleteAt(ctx context.Context, m *service.Member, from service.Client) (had 
 			continue
 		}
 		value, err := c.Get(ctx, key).Result()
-		if err != nil || !mayBe(value, from.Name) {
+		if err != nil || !mayBe(value, from) {
 			continue
 		}
 		if err := c.Del(ctx, key).Err(); err != nil {
@@ -45,9 +45,9 @@ func deleteAt(ctx context.Context, m *service.Member, from service.Client) (had 
 
 var aName = regexp.MustCompile(`^n\d+$`)
 
-// mayBe reports whether a client may have set a key to the value. Clients of the user's own may set values
-// that name nobody.
-func mayBe(value, name string) bool {
+// mayBe reports whether a client has set a key to the value. Clients of the user's own may set values that name
+// nobody: these are of the client that is inside.
+func mayBe(value string, of service.Client) bool {
 	by, _, _ := strings.Cut(value, " ")
-	return by == name || !aName.MatchString(by)
+	return by == of.Name || of.Inside && !aName.MatchString(by)
 }

@@ -85,12 +85,14 @@ var settings = []service.Setting{{Name: "session 2s", Default: "none: each clien
 	Why: "faults of some seconds outlast it"}}
 
 // declare returns the promises of the lock. A holder that ignores losses of its connection relies on this
-// connection.
+// connection, and on the servers at its other end.
 func declare(v service.Values) service.Declaration {
 	d := declaration(v)
 	d.Fenced, d.Cancels = v["recipe"] != library, v["recipe"] != library // zk.Lock has no way to give up
-	if !v.On("obey") && v["lost"] != expired {
-		d.Safe = append(d.Safe, "no-loss")
+	if !v.On("obey") {
+		if d.Safe = append(d.Safe, "servers-up"); v["lost"] != expired {
+			d.Safe = append(d.Safe, "no-loss")
+		}
 	}
 	return d
 }
