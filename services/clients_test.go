@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -37,9 +38,10 @@ type twin struct{ was, is string }
 var (
 	// late renews too late.
 	late = &twin{"left.wait(self.ttl / 3000)", "left.wait(self.ttl / 700)"}
-	// silent and deaf do not say that they lost the lock.
+	// silent, deaf and mute do not say that they lost the lock.
 	silent = &twin{"return testbed.lost()", "return"}
 	deaf   = &twin{"state != kazoo.KazooState.CONNECTED", "False"}
+	mute   = &twin{"Testbed.lost();", ""}
 	// hoards releases nothing.
 	hoards = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"}
 	// keeps says that it left, and keeps its lock.
@@ -89,6 +91,13 @@ var clientRuns = []struct {
 	{"bench", "zookeeper", "kazoo_lock.py", deaf, "--hold 5s --duration 5s --cut holder/servers --at 0s " +
 		"--for 5s", 1, untold},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, givesUp, 0, "given up"},
+	{"bench", "zookeeper", "CuratorLock.java", nil, "--hold 1ms --duration 500ms", 0, calm},
+	{"bench", "zookeeper", "CuratorLock.java", nil, "--hold 3s --duration 3s --cut holder/servers " +
+		"--at 0s --for 2s", 0, left},
+	{"bench", "zookeeper", "CuratorLock.java", mute, "--hold 5s --duration 5s --cut holder/servers --at 0s " +
+		"--for 5s", 1, untold},
+	{"bench", "zookeeper", "CuratorLock.java", nil, givesUp, 0, "given up"},
+	{"bench", "zookeeper", "CuratorLock.java", nil, leaves, 0, "it hit node"},
 	{"bench", "zookeeper", "kazoo_lock.py", stays, givesUp, 1, "nothing moves"},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, leaves, 0, "it hit node"},
 	{"bench", "redis", "mylock.py", nil, leaves, 0, "it hit node"},
@@ -219,18 +228,50 @@ func clientOf(t *testing.T, programs, file string, of *twin) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	interpreter := "/usr/bin/python3"
-	if strings.HasSuffix(file, ".js") {
-		interpreter = "node"
+	ext := filepath.Ext(file)
+	if of != nil {
+		dir = twinOf(t, dir, of, file, testbeds[ext])
 	}
-	if _, err := exec.LookPath(interpreter); err != nil {
-		t.Skipf("%s IS NOT TESTED: there is no %s", file, interpreter)
+	path := "'" + filepath.Join(dir, file) + "'"
+	switch ext {
+	case ".java":
+		to := t.TempDir()
+		install(t, "javac", file)
+		compile := exec.Command("sh", "-c", "javac -proc:none -cp '"+jars+"' -d "+to+" "+filepath.Join(dir, "*.java"))
+		if says, err := compile.CombinedOutput(); err != nil {
+			if bytes.Contains(says, []byte("does not exist")) {
+				t.Skipf("%s IS NOT TESTED: a package is missing:\n%s", file, says)
+			}
+			t.Fatalf("%v:\n%s", err, says)
+		}
+		return "java -cp '" + to + ":" + jars + "' " + strings.TrimSuffix(file, ext)
+	case ".js":
+		install(t, "node", file)
+		return "node " + path
 	}
-	if of == nil {
-		return interpreter + " '" + filepath.Join(dir, file) + "'"
+	install(t, "/usr/bin/python3", file)
+	return "/usr/bin/python3 " + path
+}
+
+// testbeds are the files that clients share.
+var testbeds = map[string]string{".py": "testbed.py", ".js": "testbed.js", ".java": "Testbed.java"}
+
+// jars is the class path of Debian's packages.
+const jars = "/usr/share/java/*"
+
+// install skips the test of a client without the program that it needs.
+func install(t *testing.T, program, file string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("%s IS NOT TESTED: there is no %s", file, program)
 	}
+}
+
+// twinOf returns a folder with a twin of some files.
+func twinOf(t *testing.T, dir string, of *twin, files ...string) string {
+	t.Helper()
 	to, is := t.TempDir(), false
-	for _, name := range []string{file, "testbed.py"} {
+	for _, name := range files {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +283,7 @@ func clientOf(t *testing.T, programs, file string, of *twin) string {
 		}
 	}
 	if !is {
-		t.Fatalf("%s has no %q", file, of.was)
+		t.Fatalf("%v have no %q", files, of.was)
 	}
-	return interpreter + " '" + filepath.Join(to, file) + "'"
+	return to
 }

@@ -1,0 +1,131 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Scanner;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** What clients in Java share: the lines of docs/foreign.md for a lock. */
+public class Testbed {
+    /** A lock, which one thread uses. Its acquire returns a fence number, or 0; an interrupt makes it fail. */
+    public interface Lock {
+        long acquire() throws Exception;
+
+        void release() throws Exception;
+    }
+
+    /** Returns a lock, by the options that the node gives. */
+    public interface Open {
+        Lock open(JsonNode options) throws Exception;
+    }
+
+    public static String me;
+    static final ObjectMapper json = new ObjectMapper();
+    static final ExecutorService worker = Executors.newSingleThreadExecutor();
+    static Open open;
+    static JsonNode options;
+    static Lock lock;
+    static Thread waits; // in acquire
+    static long inside; // the request of the client that is inside; 0: none
+    static long losses;
+
+    /** Serves the lock that an Open returns. Declares is what the client promises. */
+    public static void lock(Open of, Map<String, ?> declares) throws Exception {
+        open = of;
+        for (Scanner in = new Scanner(System.in); in.hasNextLine();) {
+            JsonNode body = json.readTree(in.nextLine()).get("body");
+            String type = body.get("type").asText();
+            long to = body.path("msg_id").asLong();
+            if (type.equals("init")) {
+                me = body.get("node_id").asText();
+                options = body.get("options");
+                say("declare", 0, declares);
+                say("init_ok", to, Map.of());
+                continue;
+            }
+            if (type.equals("cancel") || type.equals("leave")) {
+                giveUp();
+            }
+            if (!type.equals("cancel")) {
+                worker.submit(() -> serve(type, to));
+            }
+        }
+        Runtime.getRuntime().halt(0); // the session ends by itself, as that of a process that dies
+    }
+
+    static synchronized void say(String type, long to, Map<String, ?> more) {
+        Map<String, Object> body = new HashMap<>(more);
+        body.put("type", type);
+        body.put("in_reply_to", to);
+        System.out.println(json.valueToTree(Map.of("src", me, "dest", "c0", "body", body)).toString());
+    }
+
+    static synchronized void giveUp() {
+        if (waits != null) {
+            waits.interrupt();
+        }
+    }
+
+    static void serve(String type, long to) {
+        try {
+            lock = lock == null ? open.open(options) : lock;
+            if (type.equals("request")) {
+                enter(to);
+            } else if (type.equals("lost") || left() || type.equals("release")) {
+                lock.release();
+            }
+            if (type.equals("release")) {
+                say("release_ok", to, Map.of());
+            }
+        } catch (Exception e) { // of a request: it comes again; of a release: the lock was lost before
+            e.printStackTrace();
+            if (type.equals("request") || type.equals("release")) {
+                say("error", to, Map.of("code", type.equals("request") ? 11 : 1000, "text", e.toString()));
+            }
+        }
+        if (type.equals("leave")) {
+            say("leave_ok", to, Map.of());
+        }
+    }
+
+    static void enter(long to) throws Exception {
+        long before = waitsIn(Thread.currentThread());
+        long fence = 0;
+        try {
+            fence = lock.acquire();
+        } finally {
+            waitsIn(null);
+        }
+        synchronized (Testbed.class) {
+            say("entered", to, Map.of("fence", fence));
+            inside = to;
+            if (losses > before) { // it may have been lost before the client was inside
+                lost();
+            }
+        }
+    }
+
+    static synchronized long waitsIn(Thread thread) {
+        waits = thread;
+        Thread.interrupted();
+        return losses;
+    }
+
+    /** Reports whether the client was inside. It has left. */
+    static synchronized boolean left() {
+        boolean was = inside > 0;
+        inside = 0;
+        return was;
+    }
+
+    /** Has the client leave that is inside, since the library says that its lock is lost. */
+    public static synchronized void lost() {
+        losses++;
+        long to = inside;
+        if (left()) {
+            worker.submit(() -> serve("lost", to));
+            say("revoked", to, Map.of());
+        }
+    }
+}
