@@ -20,6 +20,7 @@ type FaultFold struct {
 	healed      []*fault // faults whose phase After goes on
 	begunQuiet  []*fault // faults since whose beginning no client has entered
 	healedQuiet []*fault // faults since whose heal no client has entered
+	shot        *shot    // the first kill whose fault has not begun yet; nil: none
 	over        bool     // the window is over
 	waiting     bool     // a request was never served
 	edges       []*counters
@@ -34,6 +35,7 @@ type FaultFold struct {
 type fault struct {
 	number           uint32
 	from, to         int64
+	struck           int64    // when it took effect: a node may be dead before its fault has begun
 	victim           nodes.ID // the node that the run determined, or None
 	healed           bool
 	phases           ByPhase[*phase]
@@ -45,6 +47,12 @@ type fault struct {
 }
 
 const none = math.MinInt64
+
+// A shot is a SIGKILL of a node. Its fault begins once the process has ended.
+type shot struct {
+	node     nodes.ID
+	at, next int64 // next is the first entry of another node since, or none
+}
 
 // NewFaults returns a fold of the same history as s. epoch returns the epoch in which a fence number was
 // handed out; nil: the algorithm has no epochs.
@@ -75,6 +83,9 @@ func (f *FaultFold) Entered(s *section.Section) {
 		}
 	}
 	f.countEpoch(s.Fence)
+	if f.shot != nil && f.shot.next == none && f.shot.node != s.Node {
+		f.shot.next = at
+	}
 	f.begunQuiet = slices.DeleteFunc(f.begunQuiet, func(x *fault) bool {
 		if s.Node == x.victim && at <= x.from { // this entry triggered the fault
 			return false
@@ -143,6 +154,10 @@ func (f *FaultFold) Overlapped(_ *section.Resource, when section.Window) {
 // Add implements history.Fold.
 func (f *FaultFold) Add(e history.Event) {
 	switch e.Kind {
+	case history.Killed:
+		if f.shot == nil {
+			f.shot = &shot{node: e.Node, at: e.At, next: none}
+		}
 	case history.FaultBegan:
 		f.begin(&e)
 	case history.FaultHealed:
@@ -171,8 +186,11 @@ func (f *FaultFold) edge(at int64, of ...*counters) {
 func (f *FaultFold) measuring() bool { return f.since != nil && !f.over }
 
 func (f *FaultFold) begin(e *history.Event) {
-	x := &fault{number: e.Count, from: e.At, victim: nodes.ID(e.Entry) - 1, next: none, nextHealed: none,
-		old: f.latest, new: f.latest, heard: e.At}
+	x := &fault{number: e.Count, from: e.At, struck: e.At, victim: nodes.ID(e.Entry) - 1, next: none,
+		nextHealed: none, old: f.latest, new: f.latest, heard: e.At}
+	if f.shot != nil && nodes.Assumption(e.Value)&nodes.NoCrash != 0 {
+		x.struck, x.next, f.shot = f.shot.at, f.shot.next, nil
+	}
 	f.edge(e.At)
 	f.endAfter(e.At)
 	f.endSilence(e.At)
@@ -186,7 +204,9 @@ func (f *FaultFold) begin(e *history.Event) {
 	if f.since == nil || f.measuring() {
 		x.phases[During] = f.open(e.At)
 	}
-	f.faults, f.begunQuiet = append(f.faults, x), append(f.begunQuiet, x)
+	if f.faults = append(f.faults, x); x.next == none {
+		f.begunQuiet = append(f.begunQuiet, x)
+	}
 }
 
 // endAfter ends the phase After of all healed faults.
@@ -301,7 +321,7 @@ func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows [
 // row returns the figures of a fault.
 func (f *FaultFold) row(x *fault, what string) OfFault {
 	row := OfFault{Number: int(x.number), Fault: what, Healed: x.healed,
-		NextEntryS: f.until(x.from, x.next)}
+		NextEntryS: f.until(x.struck, x.next)}
 	if f.since != nil && x.from < f.sections.Window.To {
 		row.SilenceS = seconds(x.silence)
 	}

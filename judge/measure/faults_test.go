@@ -180,6 +180,26 @@ func TestFaultsAgainstNaiveMeasures(t *testing.T) {
 	}
 }
 
+// The next entry after a kill is counted from the signal: it may come before the process has ended, when the
+// fault begins. An entry before the kill, or of the node itself, does not count.
+func TestNextEntryAfterASignal(t *testing.T) {
+	for want, x := range map[string]struct {
+		entry int64
+		by    nodes.ID
+		more  int64 // another entry, of node 2
+	}{"0.000005": {505, 1, 900}, "0.00039": {505, 0, 890}, "0.00003": {530, 1, 900}, "0.0004": {499, 1, 900}} {
+		tp := newTape().mark(100, history.Measuring).mark(1000, history.Stopped).mark(2000, history.Stalled)
+		tp.add(0, 500, history.Killed, 0, 0)
+		tp.add(nodes.None, 510, history.FaultBegan, 1, int64(nodes.NoCrash))
+		tp.visit(x.by, 300, 300, x.entry, x.entry+20)
+		tp.visit(2, 300, 300, x.more, x.more+20)
+		f := faultsOf(tp.history())
+		if got := fmt.Sprint(f.row(f.faults[0], "").NextEntryS); got != want {
+			t.Errorf("%v: the next entry comes after %s, not %s", x, got, want)
+		}
+	}
+}
+
 // naiveNext prints the times to the next entry, and how many requests open at the heal never finished.
 func naiveNext(visits []plainVisit, f plainFault, end int64) string {
 	after := func(from int64) figure.Figure {
