@@ -73,7 +73,7 @@ var clientRuns = []struct {
 	{"bench", "redis", "redis_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "redis", "redis_lock.py", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
 	{"bench", "redis", "redis_lock.py", nil, "--hold 100ms --duration 2s --delete 'lock of 1' --at 500ms", 2,
-		"it hit nothing"},
+		"it hit no node"},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
 	{"bench", "redis", "mylock.py", nil, "--hold 700ms --duration 1s --with px=600ms", 0, calm},
@@ -91,7 +91,7 @@ var clientRuns = []struct {
 	{"bench", "zookeeper", "kazoo_lock.py", deaf, "--hold 5s --duration 5s --cut holder/servers --at 0s " +
 		"--for 5s", 1, untold},
 	{"bench", "zookeeper", "kazoo_lock.py", nil, givesUp, 0, "given up"},
-	{"bench", "zookeeper", "CuratorLock.java", nil, "--hold 1ms --duration 500ms", 0, calm},
+	{"bench", "zookeeper", "CuratorLock.java", nil, "--hold 1ms --duration 2s", 0, calm},
 	{"bench", "zookeeper", "CuratorLock.java", nil, "--hold 3s --duration 3s --cut holder/servers " +
 		"--at 0s --for 2s", 0, left},
 	{"bench", "zookeeper", "CuratorLock.java", mute, "--hold 5s --duration 5s --cut holder/servers --at 0s " +

@@ -45,6 +45,7 @@ public class CuratorLock {
             }
         });
         client.start();
+        client.blockUntilConnected();
         InterProcessMutex mutex = new InterProcessMutex(client, "/" + options.get("prefix").asText() + "lock") {
             @Override
             protected byte[] getLockNodeBytes() { // by which a fault finds the node of this client

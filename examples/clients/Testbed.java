@@ -23,24 +23,22 @@ public class Testbed {
     public static String me;
     static final ObjectMapper json = new ObjectMapper();
     static final ExecutorService worker = Executors.newSingleThreadExecutor();
-    static Open open;
-    static JsonNode options;
     static Lock lock;
     static Thread waits; // in acquire
     static long inside; // the request of the client that is inside; 0: none
     static long losses;
 
-    /** Serves the lock that an Open returns. Declares is what the client promises. */
-    public static void lock(Open of, Map<String, ?> declares) throws Exception {
-        open = of;
+    /** Serves the lock that open returns once it is connected. Declares is what the client promises. */
+    public static void lock(Open open, Map<String, ?> declares) throws Exception {
         for (Scanner in = new Scanner(System.in); in.hasNextLine();) {
             JsonNode body = json.readTree(in.nextLine()).get("body");
             String type = body.get("type").asText();
             long to = body.path("msg_id").asLong();
             if (type.equals("init")) {
                 me = body.get("node_id").asText();
-                options = body.get("options");
+                JsonNode options = body.get("options");
                 say("declare", 0, declares);
+                lock = options.get("servers").isEmpty() ? null : open.open(options);
                 say("init_ok", to, Map.of());
                 continue;
             }
@@ -69,7 +67,6 @@ public class Testbed {
 
     static void serve(String type, long to) {
         try {
-            lock = lock == null ? open.open(options) : lock;
             if (type.equals("request")) {
                 enter(to);
             } else if (type.equals("lost") || left() || type.equals("release")) {
