@@ -237,7 +237,8 @@ func clientOf(t *testing.T, programs, file string, of *twin) string {
 	case ".java":
 		to := t.TempDir()
 		install(t, "javac", file)
-		compile := exec.Command("sh", "-c", "javac -proc:none -cp '"+jars+"' -d "+to+" "+filepath.Join(dir, "*.java"))
+		compile := exec.Command("sh", "-c",
+			"javac -proc:none -cp '"+jars+"' -d "+to+" "+filepath.Join(dir, "*.java"))
 		if says, err := compile.CombinedOutput(); err != nil {
 			if bytes.Contains(says, []byte("does not exist")) {
 				t.Skipf("%s IS NOT TESTED: a package is missing:\n%s", file, says)

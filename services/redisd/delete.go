@@ -45,8 +45,8 @@ func deleteAt(ctx context.Context, m *service.Member, from service.Client) (had 
 
 var aName = regexp.MustCompile(`^n\d+$`)
 
-// mayBe reports whether a client has set a key to the value. Clients of the user's own may set values that name
-// nobody: these are of the client that is inside.
+// mayBe reports whether a client has set a key to the value. Clients of the user's own may set values that
+// name nobody: these are of the client that is inside.
 func mayBe(value string, of service.Client) bool {
 	by, _, _ := strings.Cut(value, " ")
 	return by == of.Name || of.Inside && !aName.MatchString(by)
