@@ -164,16 +164,10 @@ func (c *huntCall) subject(ctx context.Context, name string, words []string, n i
 	}
 	p, config := &service.Program{Command: command, Name: name, Words: words, OtherClient: c.client},
 		nodes.Config{N: n}
-	if c.client == "" {
-		subject, _, err := subjectOf(ctx, p, config)
+	if c.client == "" || c.declared == nil {
+		subject, declared, err := declaredBy(ctx, p, config, c.Seed)
+		c.declared = declared
 		return subject, err
-	}
-	if c.declared == nil {
-		one := &benchCall{runCommand: runCommand{problems: check.Problems}, Options: bench.Options{Seed: c.Seed}}
-		one.Config.N = n
-		if _, c.declared, err = one.subject(p, config); err != nil {
-			return nil, err
-		}
 	}
 	described, err := p.Describe(ctx)
 	if err != nil {

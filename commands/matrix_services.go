@@ -321,7 +321,7 @@ func (c *failoverCall) run(ctx context.Context, a *app) error {
 	if err := a.equipFor(&m.Setup, true); err != nil {
 		return err
 	}
-	describeFailovers(ctx, m.Cases, serviceProgram)
+	describeFailovers(ctx, m.Cases, m.Seed, serviceProgram)
 	var out []notRun
 	cases := 0
 	for _, x := range m.Cases {
@@ -353,9 +353,9 @@ func (c *failoverCall) run(ctx context.Context, a *app) error {
 	return a.tellTable(path, err, interrupted)
 }
 
-// describeFailovers asks the program of each service to describe the service, once for all faults. The
-// function where returns the program that has a service.
-func describeFailovers(ctx context.Context, cases []*study.FailoverCase,
+// describeFailovers asks the program of each service to describe the service, once for all faults, and other
+// clients to declare what they promise. The function where returns the program that has a service.
+func describeFailovers(ctx context.Context, cases []*study.FailoverCase, seed uint64,
 	where func(name string) ([]string, error)) {
 	type answer struct {
 		subject *study.ServiceSubject
@@ -364,13 +364,14 @@ func describeFailovers(ctx context.Context, cases []*study.FailoverCase,
 	known := map[string]answer{}
 	for _, x := range cases {
 		words := x.Line.Words(x.Asked)
-		name := strings.Join(append([]string{x.Line.Service}, words...), " ")
+		name := strings.Join(append([]string{x.Line.Service, x.Line.Client}, words...), " ")
 		says, is := known[name]
 		if !is {
 			program, err := where(x.Line.Service)
 			if says.err = err; err == nil {
-				says.subject, _, says.err = subjectOf(ctx, &service.Program{Command: program, Name: x.Line.Service,
-					Words: words}, nodes.Config{N: study.FailoverNodes})
+				p := &service.Program{Command: program, Name: x.Line.Service, Words: words,
+					OtherClient: x.Line.Client}
+				says.subject, _, says.err = declaredBy(ctx, p, nodes.Config{N: study.FailoverNodes}, seed)
 			}
 			known[name] = says
 		}

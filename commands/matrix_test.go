@@ -79,14 +79,16 @@ func TestFailoversResolve(t *testing.T) {
 	var cases []*study.FailoverCase
 	for _, l := range study.FailoverLines() {
 		if built(t, l.Service) != nil {
+			l.Client = strings.ReplaceAll(l.Client, "examples/", "../examples/")
 			cases = append(cases, l.Cases([]time.Duration{time.Second})...)
 		}
 	}
-	describeFailovers(t.Context(), cases, func(name string) ([]string, error) { return built(t, name), nil })
+	describeFailovers(t.Context(), cases, 1, func(name string) ([]string, error) { return built(t, name), nil })
 	tested := 0
 	for _, c := range cases {
 		if c.Err != nil && (strings.Contains(c.Err.Error(), "install the Debian package") ||
-			strings.Contains(c.Err.Error(), "there is no service")) {
+			strings.Contains(c.Err.Error(), "there is no service") ||
+			strings.Contains(c.Err.Error(), "not found")) {
 			t.Logf("NOT TESTED: %s: %v", c.Text(), c.Err)
 			continue
 		}
@@ -94,7 +96,7 @@ func TestFailoversResolve(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.Text(), c.Err, m.Resolve())
 			continue
 		}
-		if granted := c.Subject.Granted; (granted > 0) != (c.Asked > 0) || granted < c.Asked {
+		if granted := c.Subject.Granted; c.Line.Client == "" && (granted > 0) != (c.Asked > 0) || granted < c.Asked {
 			t.Errorf("%s: %v are granted of %v", c.Text(), granted, c.Asked)
 		}
 		tested++

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"turnstile/bench"
 	"turnstile/bench/runs"
 	"turnstile/bench/service"
 	"turnstile/bench/study"
@@ -130,6 +131,18 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// declaredBy returns what a run about a lock or an election needs to know of the service of a program, whose
+// clients may be another program.
+func declaredBy(ctx context.Context, p *service.Program, config nodes.Config, seed uint64) (
+	*study.ServiceSubject, *foreign.Declaration, error) {
+	if p.OtherClient == "" {
+		return subjectOf(ctx, p, config)
+	}
+	c := &benchCall{runCommand: runCommand{problems: check.Problems}, Options: bench.Options{Seed: seed}}
+	c.Config.N = config.N
+	return c.subject(p, config)
 }
 
 // subject returns what the run needs to know of the service of a program. The clients of the user's own

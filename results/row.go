@@ -253,8 +253,14 @@ type FailoverRow struct {
 	Interval string        `csv:"interval"` // in words: which interval LowS and HighS are the ends of
 	LeastS   figure.Figure `csv:"next_min_s"`
 	MostS    figure.Figure `csv:"next_max_s"`
-	Run      string        `csv:"run"`    // the folder of the run with the longest time
-	Reason   string        `csv:"reason"` // why there is no figure, or why some runs do not count
+	// in how many runs two were inside at once, or two led, and in how many a resource that demands fence
+	// numbers let both write, or two led in one term
+	TwoInside figure.Figure `csv:"two_inside"`
+	Fences    bool          `csv:"fences"` // whether the service gives fence numbers or terms
+	BothWrite figure.Figure `csv:"both_write"`
+
+	Run    string `csv:"run"`    // the folder of the run with the longest time
+	Reason string `csv:"reason"` // why there is no figure, or why some runs do not count
 }
 
 // Failover reads failover.csv of the set. The error is fs.ErrNotExist if the set has no such file.

@@ -152,7 +152,7 @@ func withoutBeliefs(set *results.Set) (names []string) {
 	some := false
 	for _, f := range set.Runs {
 		all, err := f.Beliefs()
-		if err == nil && all == nil {
+		if err == nil && all == nil && aboutLeaders(f) {
 			names = append(names, f.Name())
 		}
 		some = some || all != nil
@@ -161,6 +161,12 @@ func withoutBeliefs(set *results.Set) (names []string) {
 		return nil
 	}
 	return names
+}
+
+// aboutLeaders reports whether a trial of the run has figures of leaders.
+func aboutLeaders(f *results.Folder) bool {
+	rows, _ := f.Rows()
+	return slices.ContainsFunc(rows, func(r results.Row) bool { return r.LeaderlessUS.Known() })
 }
 
 // distinct returns words in their order, each once.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -256,20 +257,21 @@ func (m *Failover) Judge(ctx context.Context) error {
 
 // A FailoverRun is the result of one run of a case.
 type FailoverRun struct {
+	ServiceRun
 	// NextS is the time in seconds from the start of the fault to the next entry or, for electors, the next
 	// leader. It is a lower bound if neither came before the fault was healed or the run ended.
-	NextS  figure.Figure
-	Why    string // why the run does not count; empty: it counts
-	Folder string
+	NextS figure.Figure
+	Why   string // why the run does not count; empty: it counts
 }
 
 // judge adds a run to its case.
 func (c *FailoverCase) judge(folder *results.Folder, run *runs.Run, err error) {
-	r := &FailoverRun{Folder: folder.Ref()}
+	r := &FailoverRun{ServiceRun: ServiceRun{Folder: folder.Ref()}}
 	if err != nil {
 		r.Why = err.Error()
 	} else {
-		r.read(run, studyOf(c.Subject.Spec))
+		r.ServiceRun.read(run, c.Subject.Spec)
+		r.next(run, studyOf(c.Subject.Spec))
 	}
 	if r.Why == "" {
 		c.Runs = append(c.Runs, r)
@@ -278,8 +280,8 @@ func (c *FailoverCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	}
 }
 
-// read reads the result from the run.
-func (r *FailoverRun) read(run *runs.Run, of *kind) {
+// next reads the time to the next entry or leader from the run.
+func (r *FailoverRun) next(run *runs.Run, of *kind) {
 	t := run.Trials[0]
 	switch shown, says := t.Verdict.Shown(); {
 	case t.Trouble != "":
@@ -390,6 +392,8 @@ func succeeded(s *leadership.Succession) (next figure.Figure, why string) {
 type FailoverLine struct {
 	Service string   `yaml:"service"`
 	With    []string `yaml:"with"` // options of the service, such as members=3
+	// Client is the command of another client of the service; empty: the service's own.
+	Client string `yaml:"client"`
 	// TTL are options that depend on the requested time to live: {1} in px={1} stands for that time, {0.25} for
 	// a quarter. Empty: the service has no time to live.
 	TTL []string `yaml:"ttl"`
@@ -468,9 +472,13 @@ func (l *FailoverLine) Words(ttl time.Duration) []string {
 	return words
 }
 
-// Text returns the service with the options that do not depend on the ttl.
+// Text returns the service with the options that do not depend on the ttl, and the file of its client.
 func (l *FailoverLine) Text() string {
-	return strings.Join(append([]string{l.Service}, l.With...), " ")
+	words := append([]string{l.Service}, l.With...)
+	if l.Client != "" {
+		words = append(words, "client="+path.Base(l.Client))
+	}
+	return strings.Join(words, " ")
 }
 
 // TTLs returns the ttls that the line is run with. A service without a ttl is run once, with 0.
@@ -540,7 +548,27 @@ func (c *FailoverCase) TableRow() results.FailoverRow {
 	out.LowS, out.HighS, out.Interval = medianInterval(times)
 	longest := slices.MaxFunc(c.Runs, func(a, b *FailoverRun) int { return compareTimes(a.NextS, b.NextS) })
 	out.LeastS, out.MostS, out.Run = slices.MinFunc(times, compareTimes), longest.NextS, longest.Folder
+	c.overlaps(&out)
 	return out
+}
+
+// overlaps fills in how many runs two were inside or led, and in how many both wrote with fence numbers or led
+// in one term.
+func (c *FailoverCase) overlaps(out *results.FailoverRow) {
+	inside, both, known := 0, 0, true
+	for _, r := range c.Runs {
+		if r.Strict == algorithm.Breaks {
+			inside++
+		}
+		if r.Fenced == algorithm.Breaks {
+			both++
+		}
+		out.Fences = r.HasFences
+		known = known && r.HasFences && r.Fenced != 0
+	}
+	if out.TwoInside = figure.Number(float64(inside)); known {
+		out.BothWrite = figure.Number(float64(both))
+	}
 }
 
 // reason returns why the case has no run, or why some runs do not count, the most frequent reason first.

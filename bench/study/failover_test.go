@@ -60,7 +60,8 @@ func TestFailoverRow(t *testing.T) {
 		c := &FailoverCase{Line: line, Asked: time.Second, Fault: "kill"}
 		c.Line.Lacks = map[string]string{"cut": "no cut"}
 		for i, x := range times {
-			c.Runs = append(c.Runs, &FailoverRun{NextS: x, Folder: fmt.Sprint("run ", i)})
+			c.Runs = append(c.Runs, &FailoverRun{NextS: x,
+				ServiceRun: ServiceRun{Folder: fmt.Sprint("run ", i)}})
 		}
 		return c
 	}
@@ -97,6 +98,31 @@ func TestFailoverRow(t *testing.T) {
 		}
 		if r.Line != "redis fence=on" || r.Options != "fence=on px=1s" || r.AskedS != figure.Number(1) {
 			t.Errorf("%s: %s, %s, %v", x.name, r.Line, r.Options, r.AskedS)
+		}
+	}
+}
+
+// The row says in how many runs that count two were inside, and in how many both wrote. Without fence numbers,
+// or if a run does not show it, the second is unknown.
+func TestFailoverOverlaps(t *testing.T) {
+	of := func(fences bool, fenced ...algorithm.Outcome) results.FailoverRow {
+		c := &FailoverCase{Line: &FailoverLine{Service: "redis"}, Fault: "pause"}
+		for _, x := range fenced {
+			c.Runs = append(c.Runs, &FailoverRun{NextS: figure.Number(1),
+				ServiceRun: ServiceRun{Strict: algorithm.Breaks, Fenced: x, HasFences: fences}})
+		}
+		c.Runs = append(c.Runs, &FailoverRun{NextS: figure.Number(1),
+			ServiceRun: ServiceRun{Strict: algorithm.Recovers, Fenced: algorithm.Recovers, HasFences: fences}})
+		return c.TableRow()
+	}
+	for want, r := range map[string]results.FailoverRow{
+		"2 of 3, true 1": of(true, algorithm.Breaks, algorithm.Recovers),
+		"1 of 2, true 0": of(true, algorithm.Recovers),
+		"1 of 2, true ":  of(true, 0),
+		"1 of 2, false ": of(false, 0),
+	} {
+		if got := fmt.Sprintf("%v of %d, %v %v", r.TwoInside, r.Runs, r.Fences, r.BothWrite); got != want {
+			t.Errorf("%s, not %s", got, want)
 		}
 	}
 }
@@ -223,19 +249,21 @@ func TestFailoverTableKeepsOthers(t *testing.T) {
 	row := func(line string, asked float64, fault string, runs int) results.FailoverRow {
 		return results.FailoverRow{Line: line, AskedS: figure.Number(asked), Fault: fault, Runs: runs}
 	}
-	before := []results.FailoverRow{row("redis", 1, "kill", 3), row("redis", 2, "kill", 4),
-		row("redis", 2, "cut", 0), row("redlock", 1, "kill", 5)}
+	lines := FailoverLines()
+	first, second := lines[0].Text(), lines[1].Text()
+	before := []results.FailoverRow{row(first, 1, "kill", 3), row(first, 2, "kill", 4),
+		row(first, 2, "cut", 0), row(second, 1, "kill", 5)}
 	_, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Cases = []*FailoverCase{{Line: FailoverLines()[1], Asked: time.Second, Fault: "kill"}}
+	m.Cases = []*FailoverCase{{Line: lines[1], Asked: time.Second, Fault: "kill"}}
 	rows, err := m.TableRows()
 	var got []string
 	for _, r := range rows {
 		got = append(got, fmt.Sprint(r.Line, " ", r.AskedS, " ", r.Runs))
 	}
-	if want := "redis 1 3, redis 2 4, redlock 1 0"; err != nil || strings.Join(got, ", ") != want {
+	if want := first + " 1 3, " + first + " 2 4, " + second + " 1 0"; err != nil || strings.Join(got, ", ") != want {
 		t.Errorf("%s (%v), not %s", strings.Join(got, ", "), err, want)
 	}
 }

@@ -92,10 +92,15 @@ func (c *ServiceCase) judge(folder *results.Folder, run *runs.Run, err error) {
 		r.Says = err.Error()
 		return
 	}
+	r.read(run, c.Subject.Spec)
+}
+
+// read reads what the run shows.
+func (r *ServiceRun) read(run *runs.Run, of *algorithm.Algorithm) {
 	t := run.Trials[0]
-	r.Row, r.HasFences = t.Row, c.Subject.Spec.Fenced
+	r.Row, r.HasFences = t.Row, of.Fenced
 	r.Strict, r.Says = t.Verdict.Shown()
-	studyOf(c.Subject.Spec).shown(r, t)
+	studyOf(of).shown(r, t)
 }
 
 // leadersShown sets Strict and Fenced of a run about leaders. Strict breaks if two nodes led at once, in the
