@@ -76,6 +76,7 @@ var clientRuns = []struct {
 		"it hit no node"},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
+	{"bench", "redis", "redis_lock.js", nil, leaves, 0, "it hit node"},
 	{"bench", "redis", "mylock.py", nil, "--hold 700ms --duration 1s --with px=600ms", 0, calm},
 	{"bench", "redis", "mylock.py", late, "--hold 2s --duration 2s --with px=600ms", 1, "were inside together"},
 	{"bench", "redis", "mylock.py", nil, "--hold 2s --duration 2s --with px=600ms --cut holder/servers " +
@@ -104,6 +105,8 @@ var clientRuns = []struct {
 	{"bench", "redis", "mylock.py", nil, leaves + " --linger 600ms", 1, "were inside together"},
 	{"bench", "redis", "mylock.py", keeps, leaves + " --with px=1m", 1, "no progress"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
+	{"elect", "zookeeper", "kazoo_election.py", nil, "--leave leader --at 1s --for 1s --duration 5s", 0,
+		"it hit node"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader " +
 		"--at 500ms --for 2s", 0, "more while one of the two was paused"},
 	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},

@@ -5,6 +5,7 @@ security = testbed.need("kazoo.security", "python3-kazoo")
 
 def stand(name, options):
     path, down = "/" + options["prefix"] + "election", threading.Event()  # down: the client is disconnected
+    left = threading.Event()
     client = kazoo.KazooClient(",".join(options["servers"]), timeout=options["ttl_ms"] / 1000,
                                auth_data=[("digest", "turnstile:" + testbed.secret(options))],
                                default_acl=[security.make_acl("auth", "", all=True)])
@@ -28,12 +29,19 @@ def stand(name, options):
         testbed.elected(name, int(election.lock.node[-10:]) + 1)
         down.wait()
 
+    def resign():
+        left.set()
+        down.set()
+        testbed.elected(None)
+        client.stop()
+
     client.add_listener(hear)
     client.start(timeout=3600)
     client.ensure_path(path)
     client.ChildrenWatch(path, follow)
     election = client.Election(path, name)
-    while True:
+    testbed.resign = resign
+    while not left.is_set():
         election.run(lead)
 
 testbed.elect(stand, terms=True, safe=["no-pause", "timing", "no-amnesia"],

@@ -17,9 +17,10 @@ const connect = async options => {
   let mine
   return {
     acquire: async () => {
-      for (mine = crypto.randomUUID(); ; await new Promise(done => setTimeout(done, 5))) {
+      for (mine = crypto.randomUUID(); !testbed.left(); await new Promise(done => setTimeout(done, 5))) {
         if (await server.set(key, mine, { NX: true, PX: options.ttl_ms }) !== null) return
       }
+      return false
     },
     release: async () => {
       if (await server.eval(free, { keys: [key], arguments: [mine] }) === 0) throw new Error('lost before')

@@ -1,9 +1,12 @@
 // What the clients of this folder share: the lines of docs/foreign.md for a lock.
 const fs = require('fs'), readline = require('readline')
-let me, inside = null
+let me, inside = null, left = false
 
 exports.say = (type, body) =>
   fs.writeSync(1, JSON.stringify({ src: me, dest: 'c0', body: { type, ...body } }) + '\n')
+
+// left says that the client is to leave: its acquire has to end.
+exports.left = () => left
 
 // lock serves a lock: open(options) returns it. Its acquire may return a fence number; false: it is refused.
 exports.lock = (open, declares) => {
@@ -20,6 +23,10 @@ exports.lock = (open, declares) => {
         inside = null
         await lock.release()
         exports.say('release_ok', { in_reply_to: msg_id })
+      } else if (type === 'leave') {
+        left = true // a client that waits gives up
+        if (inside !== null) await lock.release()
+        exports.say('leave_ok', { in_reply_to: msg_id })
       }
     } catch (error) { // of a request: it comes again; of a release: the lock was lost before
       console.error(error)
@@ -31,7 +38,7 @@ exports.lock = (open, declares) => {
     if (body.type !== 'init') return answer(body)
     me = body.node_id
     options = body.options
-    exports.say('declare', declares)
+    exports.say('declare', { leaves: true, ...declares })
     exports.say('init_ok', { in_reply_to: body.msg_id })
   }).on('close', () => process.exit(0))
 }

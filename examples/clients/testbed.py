@@ -5,6 +5,7 @@ out = os.fdopen(os.dup(1), "w")  # for lines alone: what else is printed goes to
 os.dup2(2, 1)
 mutex, calls, me, inside, losses, latest = threading.Lock(), queue.SimpleQueue(), None, None, 0, 0
 waits = None  # the lock for which the client waits
+resign = None  # called when an elector is to leave in order
 
 def say(type, **body):
     with mutex:
@@ -78,8 +79,15 @@ def lost():
         say("revoked", in_reply_to=to)
 
 def elect(stand, **declares):
-    """Stands for election: stand(name, options) calls elected."""
-    read(lambda options: stand(me, options), {"elects": True, **declares})
+    """Stands for election: stand(name, options) calls elected, and sets resign."""
+    def work(options):
+        threading.Thread(target=stand, args=(me, options), daemon=True).start()
+        while body := calls.get():
+            if body["type"] == "leave":
+                if resign:
+                    resign()
+                say("leave_ok", in_reply_to=body["msg_id"])
+    read(work, {"elects": True, "leaves": True, **declares})
 
 def elected(leader, term=0):
     """Says whom this node follows; None: nobody."""
