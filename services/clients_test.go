@@ -117,6 +117,10 @@ var clientRuns = []struct {
 	{"bench", "nats-kv", "own lock", nil, "--hold 5ms --duration 500ms", 0, calm},
 	{"bench", "nats-kv", "own lock", nil, "--hold 300ms --duration 3s --delete 'lock of holder' --at 500ms", 1,
 		"outside its model: the algorithm assumes that a node that restarts remembers what it saved"},
+	{"elect", "etcd-election", "", nil, "--leave leader --at 1s --linger 600ms --for 2s --duration 5s", 0,
+		"two nodes or more led at once"},
+	{"bench", "redis", "", nil, "--hold 300ms --leave holder --at 800ms --linger 5s --duration 1s", 1,
+		"were inside together"}, // it leaves when the run is over
 	{"elect", "etcd-election", "own elector", nil, "--duration 6s --pause leader --at 500ms --for 3s", 0,
 		"all agreed on node"},
 	{"bench", "postgres-table", "", nil, "--with ttl=5s,time=client --hold 1ms --duration 500ms", 0, calm},
