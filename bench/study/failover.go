@@ -552,8 +552,8 @@ func (c *FailoverCase) TableRow() results.FailoverRow {
 	return out
 }
 
-// overlaps fills in how many runs two were inside or led, and in how many both wrote with fence numbers or led
-// in one term.
+// overlaps fills in how many runs two were inside or led, and in how many both wrote with fence numbers, or
+// led in one term.
 func (c *FailoverCase) overlaps(out *results.FailoverRow) {
 	inside, both, known := 0, 0, true
 	for _, r := range c.Runs {

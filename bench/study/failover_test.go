@@ -102,8 +102,8 @@ func TestFailoverRow(t *testing.T) {
 	}
 }
 
-// The row says in how many runs that count two were inside, and in how many both wrote. Without fence numbers,
-// or if a run does not show it, the second is unknown.
+// The row says in how many runs that count two were inside, and in how many both wrote. Without fence
+// numbers, or if a run does not show it, the second is unknown.
 func TestFailoverOverlaps(t *testing.T) {
 	of := func(fences bool, fenced ...algorithm.Outcome) results.FailoverRow {
 		c := &FailoverCase{Line: &FailoverLine{Service: "redis"}, Fault: "pause"}
@@ -263,7 +263,8 @@ func TestFailoverTableKeepsOthers(t *testing.T) {
 	for _, r := range rows {
 		got = append(got, fmt.Sprint(r.Line, " ", r.AskedS, " ", r.Runs))
 	}
-	if want := first + " 1 3, " + first + " 2 4, " + second + " 1 0"; err != nil || strings.Join(got, ", ") != want {
+	want := first + " 1 3, " + first + " 2 4, " + second + " 1 0"
+	if err != nil || strings.Join(got, ", ") != want {
 		t.Errorf("%s (%v), not %s", strings.Join(got, ", "), err, want)
 	}
 }
