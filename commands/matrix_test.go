@@ -73,9 +73,9 @@ func TestServiceLinesResolve(t *testing.T) {
 }
 
 // The options of each line of failovers are those of its service, and its faults can be carried out. What
-// servers grant is known of each service that has a time to live.
+// servers grant is known of each service that has a time to live. No test runs in parallel: a client that is
+// asked what it declares is ended with all children of this process.
 func TestFailoversResolve(t *testing.T) {
-	t.Parallel()
 	var cases []*study.FailoverCase
 	for _, l := range study.FailoverLines() {
 		if built(t, l.Service) != nil {
