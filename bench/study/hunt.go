@@ -479,8 +479,8 @@ func (f *takenFold) Add(e history.Event) {
 // Close implements history.Fold.
 func (f *takenFold) Close([]*history.NodeLog) {}
 
-// victims returns the clients from which an operator takes a key or a session: the clients that the fault
-// names, or the one that the run has determined. Other faults have no such clients.
+// victims returns the clients whose keys or sessions an operator takes by a fault. The fault names them, or
+// the run has chosen the client byRun. Other faults have no victims here.
 func victims(f *chaos.Fault, byRun nodes.ID) nodes.Group {
 	switch f.Effect.(type) {
 	case *effect.Delete, *effect.Expire:

@@ -24,7 +24,7 @@ type HuntFound struct {
 // Key names the line: its number and its service with options.
 func (l *ServiceLine) Key() string { return fmt.Sprintf("%d %s", l.Number, l.Text()) }
 
-// Fails says how the service fails in the run of the line. It is empty if the service does not fail there.
+// Fails returns the expected failure of the service in words, or "" if the line expects none.
 func (l *ServiceLine) Fails() string {
 	strict, _ := outcomesOf(l.Strict) // no error: check has parsed it
 	switch {

@@ -1,6 +1,6 @@
 // What the clients of this folder share: the lines of docs/foreign.md for a lock.
 const fs = require('fs'), readline = require('readline')
-let me, inside = null, left = false
+let me, inside = null, left = false, waits = Promise.resolve()
 
 exports.say = (type, body) =>
   fs.writeSync(1, JSON.stringify({ src: me, dest: 'c0', body: { type, ...body } }) + '\n')
@@ -15,7 +15,7 @@ exports.lock = (open, declares) => {
     try {
       if (type === 'request') {
         lock = lock ?? await open(options)
-        const fence = await lock.acquire()
+        const fence = await (waits = lock.acquire())
         if (fence === false) throw new Error('the lock was not acquired')
         inside = msg_id
         exports.say('entered', { in_reply_to: msg_id, fence: Number(fence ?? 0) })
@@ -25,6 +25,7 @@ exports.lock = (open, declares) => {
         exports.say('release_ok', { in_reply_to: msg_id })
       } else if (type === 'leave') {
         left = true // a client that waits gives up
+        await waits.catch(() => {})
         if (inside !== null) await lock.release()
         exports.say('leave_ok', { in_reply_to: msg_id })
       }

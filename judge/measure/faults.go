@@ -158,6 +158,10 @@ func (f *FaultFold) Add(e history.Event) {
 		if f.shot == nil {
 			f.shot = &shot{node: e.Node, at: e.At, next: none}
 		}
+	case history.Restarted:
+		if f.shot != nil && f.shot.node == e.Node {
+			f.shot = nil
+		}
 	case history.FaultBegan:
 		f.begin(&e)
 	case history.FaultHealed:
