@@ -198,7 +198,7 @@ func TestNextEntryAfterASignal(t *testing.T) {
 			t.Errorf("%v: the next entry comes after %s, not %s", x, got, want)
 		}
 	}
-	// A signal whose node is back is of no later fault.
+	// A signal counts for no later fault once its node is back.
 	tp := newTape().mark(100, history.Measuring).mark(1000, history.Stopped).mark(2000, history.Stalled)
 	tp.add(0, 200, history.Killed, 0, 0).add(0, 300, history.Restarted, 0, 0)
 	tp.add(nodes.None, 510, history.FaultBegan, 1, int64(nodes.NoCrash)).visit(2, 300, 300, 530, 540)
