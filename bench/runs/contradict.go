@@ -99,8 +99,7 @@ func JoinedContradictions(known catalog.Table, folder *results.Folder) (all []re
 // named compares the columns of a row with the name of its run, which has the algorithm and the nodes.
 func (c *contradictions) named(i int) {
 	row := &c.Rows[i]
-	about := fmt.Sprintf("%s-n%d", row.Algorithm, row.Nodes)
-	if name := "-" + row.Run + "-"; !strings.Contains(name, "-"+about+"-") {
+	if name := "-" + row.Run + "-"; !strings.Contains(name, "-"+NameOf(row.Algorithm, row.Nodes)+"-") {
 		c.add(results.RowsFile, row.Trial, fmt.Sprintf("the row is about %s with %s, and its run is called %s",
 			row.Algorithm, english.Count(row.Nodes, "node", "nodes"), row.Run))
 	}

@@ -115,8 +115,13 @@ func (s *Setup) begin(j bench.Job) (*Run, error) {
 }
 
 func runName(at time.Time, o bench.Options) string {
-	name := strings.ReplaceAll(o.Algorithm, " ", "-") // so that no shell takes it for several words
-	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), name, o.Config.N)
+	return at.Format("20060102-150405-") + NameOf(o.Algorithm, o.Config.N)
+}
+
+// NameOf returns what the name of a run says it is about: an algorithm and a number of nodes. It has no
+// spaces, so that no shell takes it for several words.
+func NameOf(algorithm string, n int) string {
+	return fmt.Sprintf("%s-n%d", strings.ReplaceAll(algorithm, " ", "-"), n)
 }
 
 // make makes the trials, one after the other, on one site.

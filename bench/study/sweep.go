@@ -9,7 +9,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -138,8 +137,8 @@ func nameOf(j *bench.Job, number int) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	name := strings.ReplaceAll(o.Algorithm, " ", "-") // so that no shell takes it for several words
-	return fmt.Sprintf("%s-n%d-%s-t%02d", name, o.Config.N, hex.EncodeToString(sum[:4]), number), nil
+	name := runs.NameOf(o.Algorithm, o.Config.N)
+	return fmt.Sprintf("%s-%s-t%02d", name, hex.EncodeToString(sum[:4]), number), nil
 }
 
 // readRows reads the rows of the finished runs of the set.
