@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/internal/stats"
+	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
 
@@ -31,53 +33,68 @@ const notMeasured = "not measured"
 // A lockLine is a line of the table "which lock?".
 type lockLine struct {
 	name     string
-	failover string            // its lines in failover.csv
-	paused   string            // the line of known failures in which its holder stands still
-	fenced   string            // the same with an option that gives fence numbers
-	runs     map[string]string // the columns of its runs in the set services
+	failover string            // its line in failover.csv
+	runs     map[string]string // the columns of its runs in the set services; nil: it elects a leader
 	takes    string            // what somebody needs to have it
 }
 
-// The paused holder is line 1 of the known failures, which have one server.
+// lockRuns returns the columns of the runs of a service with its own client: pairs of a column and its value.
+func lockRuns(service string, pairs ...string) map[string]string {
+	return clientRuns(service, "", pairs...)
+}
+
+// clientRuns is like lockRuns, with another client, a file of examples/clients.
+func clientRuns(service, file string, pairs ...string) map[string]string {
+	runs := map[string]string{"algorithm": service, optionColumn(service, foreign.ClientOption): file}
+	for pair := range slices.Chunk(pairs, 2) {
+		runs[optionColumn(service, pair[0])] = pair[1]
+	}
+	return runs
+}
+
+// optionColumn returns the column of an option of a service.
+func optionColumn(service, option string) string {
+	return strings.ReplaceAll(service, "-", "_") + "_" + option
+}
+
+// needsPython is what clients of examples/clients need.
+const needsPython = "[Python](#your-own-client)"
+
 var lockLines = []lockLine{
-	{"`redis`", "redis", "1 redis", "1 redis fence=on", map[string]string{"algorithm": "redis"},
-		"a Redis server; fence numbers need a script"},
-	{"`redlock`, 3 servers", "redlock", "1 redlock", "",
-		map[string]string{"algorithm": "redlock", "redlock_members": "3"},
-		"Redis servers that know nothing of each other"},
-	{"`nats-kv`, 1 server", "nats-kv members=1", "1 nats-kv", "",
-		map[string]string{"algorithm": "nats-kv", "nats_kv_members": "1"}, "NATS with JetStream"},
-	{"`nats-kv`, 3 servers", "nats-kv members=3", "", "",
-		map[string]string{"algorithm": "nats-kv", "nats_kv_members": "3"}, "a cluster of NATS"},
-	{"`etcd`, 1 server", "etcd members=1", "1 etcd", "",
-		map[string]string{"algorithm": "etcd", "etcd_members": "1"}, "etcd"},
-	{"`etcd`, 3 servers", "etcd members=3", "", "",
-		map[string]string{"algorithm": "etcd", "etcd_members": "3"}, "a cluster of etcd"},
-	{"`zookeeper`, 1 server", "zookeeper members=1", "1 zookeeper", "",
-		map[string]string{"algorithm": "zookeeper", "zookeeper_members": "1", "zookeeper_recipe": "own"},
+	{"`redis`", "redis fence=on", lockRuns("redis"), "Redis; fence numbers need a script"},
+	{"`redis`, redis-py", "redis px=2s client=redis_lock.py", clientRuns("redis", "redis_lock.py"), needsPython},
+	{"`redis`, node-redis", "redis px=2s client=redis_lock.js", clientRuns("redis", "redis_lock.js"),
+		"[Node](#your-own-client)"},
+	{"`redlock`, 3 servers", "redlock", lockRuns("redlock", "members", "3"), "independent Redis servers"},
+	{"`nats-kv`, 1 server", "nats-kv members=1", lockRuns("nats-kv", "members", "1"), "NATS with JetStream"},
+	{"`nats-kv`, 3 servers", "nats-kv members=3", lockRuns("nats-kv", "members", "3"), "a cluster of NATS"},
+	{"`etcd`, 1 server", "etcd members=1", lockRuns("etcd", "members", "1"), "etcd"},
+	{"`etcd`, python-etcd3", "etcd members=1 ttl=2s client=etcd3_lock.py",
+		clientRuns("etcd", "etcd3_lock.py"), needsPython},
+	{"`etcd`, 3 servers", "etcd members=3", lockRuns("etcd", "members", "3"), "a cluster of etcd"},
+	{"`zookeeper`, 1 server", "zookeeper members=1", lockRuns("zookeeper", "members", "1", "recipe", "own"),
 		"ZooKeeper, a JVM"},
-	{"`zookeeper`, 3 servers", "zookeeper members=3", "", "",
-		map[string]string{"algorithm": "zookeeper", "zookeeper_members": "3", "zookeeper_recipe": "own"},
+	{"`zookeeper`, kazoo", "zookeeper members=1 session=2s client=kazoo_lock.py",
+		clientRuns("zookeeper", "kazoo_lock.py"), needsPython},
+	{"`zookeeper`, kazoo's Election", "zookeeper members=1 session=2s client=kazoo_election.py", nil,
+		needsPython + "; elects a leader"},
+	{"`zookeeper`, 3 servers", "zookeeper members=3", lockRuns("zookeeper", "members", "3", "recipe", "own"),
 		"an ensemble of ZooKeeper"},
-	{"`postgres`", "postgres", "1 postgres", "", map[string]string{"algorithm": "postgres"},
-		"a connection for each client"},
-	{"`postgres`, `idle`, `watch=ping`", "postgres watch=ping", "", "", nil,
-		"a connection for each client, a session limit, and a holder that sends pings"},
-	{"`postgres-table`", "postgres-table", "1 postgres-table", "1 postgres-table fence=on",
-		map[string]string{"algorithm": "postgres-table"}, "a table in PostgreSQL"},
-	{"`flock`", "", "", "", map[string]string{"algorithm": "flock"}, "one machine"},
-	{"`etcd-election`, 3 servers", "etcd-election members=3", "", "", nil, "a cluster of etcd; elects a leader"},
-	{"`lease`, 3 servers", "lease members=3", "", "", nil, "Kubernetes' API; elects a leader"},
-	{"`etcd-raft`", "etcd-raft", "", "", nil, "the library in each node; elects a leader"},
+	{"`postgres`", "postgres", lockRuns("postgres", "watch", "off"), "a connection for each client"},
+	{"`postgres`, psycopg", "postgres client=psycopg_lock.py", clientRuns("postgres", "psycopg_lock.py"),
+		needsPython},
+	{"`postgres`, `idle`, `watch=ping`", "postgres watch=ping", lockRuns("postgres", "watch", "ping"),
+		"a session limit, and a holder that sends pings"},
+	{"`postgres-table`", "postgres-table fence=on", lockRuns("postgres-table"), "a table in PostgreSQL"},
+	{"`flock`", "flock", lockRuns("flock"), "one machine"},
+	{"`etcd-election`, 3 servers", "etcd-election members=3", nil, "a cluster of etcd; elects a leader"},
+	{"`lease`, 3 servers", "lease members=3", nil, "Kubernetes' API; elects a leader"},
+	{"`etcd-raft`", "etcd-raft", nil, "the library in each node; elects a leader"},
 }
 
 // TestLockTable wants the first table of the page on services to say what the published sets say.
 func TestLockTable(t *testing.T) {
 	failovers, err := (&results.Set{Path: published + "/failover"}).Failover()
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, err := (&results.Set{Path: published + "/known-failures"}).Matrix()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,80 +105,77 @@ func TestLockTable(t *testing.T) {
 	for _, l := range lockLines {
 		cells := []string{l.name}
 		for _, fault := range []string{"kill", "cut", "pause"} {
-			cells = append(cells, l.nextAfter(failovers, fault))
+			cells = append(cells, next(l.row(failovers, fault)))
 		}
-		cells = append(cells, l.together(known)...)
-		cells = append(cells, l.nextAfter(failovers, "kill-server"), l.rates(runs), l.takes)
-		if strings.Count(strings.Join(cells, " "), notMeasured) == len(cells)-2 {
-			continue // until the sets are made again
-		}
+		cells = append(cells, together(l.row(failovers, "pause"))...)
+		cells = append(cells, next(l.row(failovers, "kill-server")), l.rates(runs), l.takes)
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(cells, " | "))
 	}
 	wantTable(t, servicesPage, "which lock", table.String())
 }
 
-// nextAfter returns the median time to the next entry after a fault, with a time to live of 2 s if there is
-// one.
-func (l *lockLine) nextAfter(rows []results.FailoverRow, fault string) string {
+// row returns the row of the line under a fault, with a time to live of 2 s if there is one; nil: there is
+// none.
+func (l *lockLine) row(rows []results.FailoverRow, fault string) *results.FailoverRow {
 	for i := range rows {
 		r := &rows[i]
-		asked, has := r.AskedS.Value()
-		switch {
-		case r.Line != l.failover || r.Fault != fault || has && asked != 2:
-		case r.Runs == 0: // it ignores the fault
-			return format.Missing
-		default:
-			return format.Seconds(r.MedianS)
+		if asked, has := r.AskedS.Value(); r.Line == l.failover && r.Fault == fault && (!has || asked == 2) {
+			return r
 		}
 	}
-	return notMeasured
+	return nil
 }
 
-// together says whether two were inside while the holder stood still: of all entries, and of those that a
-// resource accepts which demands fence numbers.
-func (l *lockLine) together(rows []results.MatrixRow) []string {
-	find := func(line string) *results.MatrixRow {
-		at := slices.IndexFunc(rows, func(r results.MatrixRow) bool { return r.Line+" "+r.Algorithm == line })
-		if at < 0 {
-			return nil
-		}
-		return &rows[at]
+// next returns the median time to the next entry, and of how many runs it is unless these are six.
+func next(r *results.FailoverRow) string {
+	switch {
+	case r == nil || r.Runs == 0 && r.LeftOut > 0:
+		return notMeasured
+	case r.Runs == 0: // it ignores the fault
+		return format.Missing
+	case r.Runs != 6:
+		return fmt.Sprintf("%s (%d runs)", format.Seconds(r.MedianS), r.Runs)
 	}
-	strict, fenced := find(l.paused), find(cmp.Or(l.fenced, l.paused))
-	if strict == nil || fenced == nil {
+	return format.Seconds(r.MedianS)
+}
+
+// together says whether two were inside in a run, and whether both wrote to a resource that demands fence
+// numbers.
+func together(r *results.FailoverRow) []string {
+	if r == nil {
 		return []string{notMeasured, notMeasured}
 	}
-	cells := []string{"no", "no"}
-	if strings.Contains(strict.Shown, "X") {
-		cells[0] = "**yes**"
-	}
+	inside, known := r.TwoInside.Value()
+	both, fenced := r.BothWrite.Value()
 	switch {
-	case strings.Contains(fenced.Fenced, "X"):
-		cells[1] = "**yes**"
-	case cells[0] == "no":
-		cells[1] = "one inside"
-	case fenced.Fenced == "-":
-		cells[1] = "no fence"
-	case l.fenced != "":
-		cells[1] = "`fence=on`: no"
+	case !known:
+		return []string{notMeasured, notMeasured}
+	case inside == 0:
+		return []string{"no", "one inside"}
+	case !r.Fences:
+		return []string{"**yes**", "no fence"}
+	case !fenced:
+		return []string{"**yes**", notMeasured}
+	case both == 0:
+		return []string{"**yes**", "no"}
 	}
-	return cells
+	return []string{"**yes**", "**yes**"}
 }
 
 // rates returns the median entries per second of 8 clients that always request, without fsync and with it.
 func (l *lockLine) rates(runs []map[string]string) string {
 	if l.runs == nil {
-		return notMeasured
+		return format.Missing
 	}
 	var all []string
 	for _, durable := range []string{"off", "on"} {
 		var rates []float64
 		for _, r := range runs {
 			is := r["nodes"] == "8" && r["load"] == "saturated" && r["proxies"] != "true" && r["verdict"] == "valid"
-			for column, value := range l.runs {
-				is = is && r[column] == value
+			for name, value := range l.runs {
+				is = is && path.Base("/"+r[name]) == path.Base("/"+value)
 			}
-			of := r[strings.ReplaceAll(l.runs["algorithm"], "-", "_")+"_durable"]
+			of := r[optionColumn(l.runs["algorithm"], "durable")]
 			if rate, err := strconv.ParseFloat(r["entries_per_s"], 64); is && err == nil &&
 				cmp.Or(of, "off") == durable {
 				rates = append(rates, rate)
