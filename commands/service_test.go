@@ -126,6 +126,7 @@ testbed.lock(Lock, live=[], grace_ms=2000)
 	}{
 		{"sound.py", "", "", "--kill holder --at 100ms --for 100ms", 0, "flock with sound.py, 3 nodes"},
 		{"broken.py", "LOCK_EX", "LOCK_SH", "", 1, "were inside together"},
+		{"lost.py", "self.file =", "raise OSError('no such server'); self.file =", "", 2, "no such server"},
 		{"fenced.py", "live=[]", "fenced=True", "--fenced", 2, "says entered without a fence"},
 		{"stale.py", "fcntl.LOCK_EX)", "fcntl.LOCK_SH)\n        return 5", "--promises fenced --fenced", 1,
 			"the account lost"},

@@ -40,8 +40,10 @@ var (
 	late = &twin{"left.wait(self.ttl / 3000)", "left.wait(self.ttl / 700)"}
 	// silent, deaf and mute do not say that they lost the lock.
 	silent = &twin{"return testbed.lost()", "return"}
-	deaf   = &twin{"state != kazoo.KazooState.CONNECTED", "False"}
+	deaf   = &twin{"testbed.lost()", "pass"}
 	mute   = &twin{"Testbed.lost();", ""}
+	// told says that it lost the lock, once half of its time is over.
+	told = &twin{"!== null) return", "!== null) return void setTimeout(testbed.lost, options.ttl_ms / 2)"}
 	// hoards releases nothing.
 	hoards = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"}
 	// keeps says that it left, and keeps its lock.
@@ -76,7 +78,10 @@ var clientRuns = []struct {
 		"it hit no node"},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "redis", "redis_lock.js", nil, "--hold 500ms --duration 1s --with px=200ms", 1, untold},
+	{"bench", "redis", "redis_lock.js", told, "--hold 500ms --duration 1s --with px=200ms", 0, left},
 	{"bench", "redis", "redis_lock.js", nil, leaves, 0, "it hit node"},
+	{"bench", "redis", "redis_lock.js", nil, "--hold 1s --duration 2s --with px=200ms --leave holder " +
+		"--at 500ms --for 1s", 1, untold}, // its lock has ended before it leaves
 	{"bench", "redis", "mylock.py", nil, "--hold 700ms --duration 1s --with px=600ms", 0, calm},
 	{"bench", "redis", "mylock.py", late, "--hold 2s --duration 2s --with px=600ms", 1, "were inside together"},
 	{"bench", "redis", "mylock.py", nil, "--hold 2s --duration 2s --with px=600ms --cut holder/servers " +
@@ -103,10 +108,18 @@ var clientRuns = []struct {
 	{"bench", "zookeeper", "kazoo_lock.py", nil, leaves, 0, "it hit node"},
 	{"bench", "redis", "mylock.py", nil, leaves, 0, "it hit node"},
 	{"bench", "redis", "mylock.py", nil, leaves + " --linger 600ms", 1, "were inside together"},
+	{"bench", "redis", "mylock.py", nil, givesUp, 0, "given up"},
+	{"bench", "redis", "redis_lock.py", nil, givesUp, 0, "given up"},
+	{"bench", "redis", "redis_lock.py", nil, leavesQueue, 0, "it hit node"},
+	{"bench", "postgres", "psycopg_lock.py", nil, leavesQueue, 0, "it hit node"},
 	{"bench", "redis", "mylock.py", keeps, leaves + " --with px=1m", 1, "no progress"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 1s", 0, "all agreed on node"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--leave leader --at 1s --for 1s --duration 5s", 0,
 		"it hit node"},
+	{"elect", "zookeeper", "kazoo_election.py", nil, "--with members=3,session=3s --pause 'server 0' --at 1s " +
+		"--for 2s --duration 16s", 0, "all agreed on node"},
+	{"elect", "zookeeper", "kazoo_election.py", nil, "--delete 'lock of leader' --at 1s --duration 4s", 2,
+		"two nodes or more led at once"},
 	{"elect", "zookeeper", "kazoo_election.py", nil, "--duration 6s --with session=1s --pause leader " +
 		"--at 500ms --for 2s", 0, "more while one of the two was paused"},
 	{"bench", "etcd", "etcd3_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
@@ -124,7 +137,7 @@ var clientRuns = []struct {
 	{"elect", "etcd-election", "own elector", nil, "--duration 6s --pause leader --at 500ms --for 3s", 0,
 		"all agreed on node"},
 	{"bench", "postgres-table", "", nil, "--with ttl=5s,time=client --hold 1ms --duration 500ms", 0, calm},
-	{"bench", "postgres-table", "", nil, "--with ttl=5s,time=client --hold 300ms --duration 2s --clock 1 " +
+	{"bench", "postgres-table", "", nil, "--with ttl=5s,time=client --hold 300ms --duration 2s --clock 0-1 " +
 		"--by 6s --at 500ms", 1, "outside its model: the algorithm assumes that messages and handlers take"},
 	{"bench", "postgres-table", "", nil, "--with ttl=5s --hold 300ms --duration 2s --clock 1 --by 6s --at 500ms",
 		2, "it hit nothing: node 1 has set no timer, and read no clock"},
@@ -136,8 +149,11 @@ var clientRuns = []struct {
 		"--at 500ms", 2, "blocked: the algorithm assumes that a node that restarts remembers what it saved"},
 }
 
-// leaves has the holder leave in order, and come back.
-const leaves = "--hold 300ms --leave holder --at 300ms --for 1s --duration 3s"
+// leaves has the holder leave in order, and come back; leavesQueue has a client leave that waits.
+const (
+	leaves      = "--hold 300ms --leave holder --at 300ms --for 1s --duration 3s"
+	leavesQueue = "--hold 1s --leave waiter --at 300ms --for 1s --duration 3s"
+)
 
 // missing matches what a run says if a package is missing: of a client, or of the servers.
 var missing = regexp.MustCompile("apt-get install|Debian package")

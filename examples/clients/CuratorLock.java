@@ -1,8 +1,10 @@
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
@@ -40,12 +42,16 @@ public class CuratorLock {
         }
         CuratorFramework client = made.build();
         client.getConnectionStateListenable().addListener((c, state) -> {
-            if (!state.isConnected()) { // it knows nothing of its lock
+            if (state.isConnected()) {
+                Testbed.found();
+            } else { // it knows nothing of its lock
                 Testbed.lost();
             }
         });
         client.start();
-        client.blockUntilConnected();
+        if (options.get("incarnation").asInt() == 0 && !client.blockUntilConnected(9, TimeUnit.SECONDS)) {
+            throw new IOException("no connection to " + servers); // servers may be down when a node is restarted
+        }
         InterProcessMutex mutex = new InterProcessMutex(client, "/" + options.get("prefix").asText() + "lock") {
             @Override
             protected byte[] getLockNodeBytes() { // by which a fault finds the node of this client

@@ -25,8 +25,11 @@ public class Testbed {
     static final ExecutorService worker = Executors.newSingleThreadExecutor();
     static Lock lock;
     static Thread waits; // in acquire
+    static long asked; // the request for which it waits
     static long inside; // the request of the client that is inside; 0: none
-    static long losses;
+    static long cancelled; // the latest request that was cancelled
+    static boolean leaving;
+    static boolean doubt; // whether the library said since the request that it may have lost the lock
 
     /** Serves the lock that open returns once it is connected. Declares is what the client promises. */
     public static void lock(Open open, Map<String, ?> declares) throws Exception {
@@ -38,13 +41,16 @@ public class Testbed {
                 me = body.get("node_id").asText();
                 JsonNode options = body.get("options");
                 say("declare", 0, declares);
-                lock = options.get("servers").isEmpty() ? null : open.open(options);
-                say("init_ok", to, Map.of());
+                try { // there are no servers when only the declaration is wanted
+                    lock = options.get("servers").isEmpty() ? null : open.open(options);
+                    say("init_ok", to, Map.of());
+                } catch (Exception e) {
+                    e.printStackTrace();
+                    say("error", to, Map.of("code", 13, "text", e.toString()));
+                }
                 continue;
             }
-            if (type.equals("cancel") || type.equals("leave")) {
-                giveUp();
-            }
+            giveUp(type, body.path("in_reply_to").asLong());
             if (!type.equals("cancel")) {
                 worker.submit(() -> serve(type, to));
             }
@@ -59,8 +65,13 @@ public class Testbed {
         System.out.println(json.valueToTree(Map.of("src", me, "dest", "c0", "body", body)).toString());
     }
 
-    static synchronized void giveUp() {
-        if (waits != null) {
+    /** Ends the wait of a client that cancels its request or leaves. */
+    static synchronized void giveUp(String type, long request) {
+        leaving |= type.equals("leave");
+        if (type.equals("cancel")) {
+            cancelled = request;
+        }
+        if (waits != null && (leaving || cancelled == asked)) {
             waits.interrupt();
         }
     }
@@ -87,26 +98,32 @@ public class Testbed {
     }
 
     static void enter(long to) throws Exception {
-        long before = waitsIn(Thread.currentThread());
         long fence = 0;
+        begin(to);
         try {
             fence = lock.acquire();
         } finally {
-            waitsIn(null);
+            synchronized (Testbed.class) {
+                waits = null;
+                Thread.interrupted();
+            }
         }
         synchronized (Testbed.class) {
             say("entered", to, Map.of("fence", fence));
             inside = to;
-            if (losses > before) { // it may have been lost before the client was inside
+            if (doubt) { // it may have been lost before the client was inside
                 lost();
             }
         }
     }
 
-    static synchronized long waitsIn(Thread thread) {
-        waits = thread;
-        Thread.interrupted();
-        return losses;
+    static synchronized void begin(long request) throws InterruptedException {
+        if (leaving || cancelled == request) {
+            throw new InterruptedException("the client gave up");
+        }
+        asked = request;
+        doubt = false;
+        waits = Thread.currentThread();
     }
 
     /** Reports whether the client was inside. It has left. */
@@ -116,9 +133,14 @@ public class Testbed {
         return was;
     }
 
-    /** Has the client leave that is inside, since the library says that its lock is lost. */
+    /** Says that what the library grants from now on is not lost. */
+    public static synchronized void found() {
+        doubt = false;
+    }
+
+    /** Has the client leave that is inside, since the library says that its lock may be lost. */
     public static synchronized void lost() {
-        losses++;
+        doubt = true;
         long to = inside;
         if (left()) {
             worker.submit(() -> serve("lost", to));

@@ -10,15 +10,19 @@ class Lock:
                                         auth_data=[("digest", "turnstile:" + testbed.secret(options))],
                                         default_acl=[security.make_acl("auth", "", all=True)])
         self.client.add_listener(self.hear)
-        self.client.start()
+        self.client.start(timeout=8)
         self.path, self.lock = "/" + options["prefix"] + "lock", None
 
     def hear(self, state):  # a client that is disconnected knows nothing of its lock
-        if state != kazoo.KazooState.CONNECTED:
+        if state == kazoo.KazooState.CONNECTED:
+            testbed.found()
+        else:
             testbed.lost()
 
     def acquire(self):
         self.lock = self.client.Lock(self.path, testbed.me)
+        if testbed.gives_up():  # it may have been cancelled before there was this lock
+            return False
         return self.lock.acquire() and int(self.lock.node[-10:]) + 1  # the fence: the number of its node
 
     def cancel(self):

@@ -8,15 +8,18 @@ class Lock:
         host, port = options["servers"][0].split(":")
         self.at = dict(host=host, port=port, user="turnstile", password=testbed.secret(options), dbname="postgres",
                        autocommit=True, connect_timeout=2, application_name=testbed.me)
-        self.server = None
+        self.server, self.name = psycopg.connect(**self.at), [options["prefix"] + "lock"]
 
     def acquire(self):
-        if self.server is None or self.server.closed:
+        if self.server.closed:
             self.server = psycopg.connect(**self.at)
-        self.server.execute("select pg_advisory_lock(1)")
+        self.server.execute("select pg_advisory_lock(hashtext(%s))", self.name)
+
+    def cancel(self):  # of a client that leaves
+        self.server.cancel()
 
     def release(self):
-        if not self.server.execute("select pg_advisory_unlock(1)").fetchone()[0]:
+        if not self.server.execute("select pg_advisory_unlock(hashtext(%s))", self.name).fetchone()[0]:
             raise KeyError("the lock was lost before")
 
 testbed.lock(Lock, safe=["no-loss", "servers-up", "no-amnesia"], live=["no-loss", "no-pause", "servers-up"],

@@ -3,10 +3,20 @@ import testbed
 
 redis = testbed.need("redis", "python3-redis")
 
-def connect(options):
-    host, port = options["servers"][0].split(":")
-    server = redis.Redis(host, int(port), password=testbed.secret(options) or None)
-    return server.lock(options["prefix"] + "lock", timeout=options["ttl_ms"] / 1000, sleep=0.005)
+class Lock:
+    def __init__(self, options):
+        host, port = options["servers"][0].split(":")
+        server = redis.Redis(host, int(port), password=testbed.secret(options) or None)
+        server.ping()  # an error ends the run, before it has begun
+        self.lock = server.lock(options["prefix"] + "lock", timeout=options["ttl_ms"] / 1000, sleep=0.005)
 
-testbed.lock(connect, safe=["no-pause", "timing", "no-amnesia", "servers-up"], live=["no-loss", "servers-up"],
-             grace_ms=5000)
+    def acquire(self):
+        while not self.lock.acquire(blocking_timeout=0.1):
+            if testbed.gives_up():
+                return False
+
+    def release(self):
+        self.lock.release()
+
+testbed.lock(Lock, safe=["no-pause", "timing", "no-amnesia", "servers-up"], live=["no-loss", "servers-up"],
+             cancels=True, grace_ms=5000)

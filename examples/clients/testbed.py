@@ -3,8 +3,9 @@ import importlib, json, os, queue, sys, threading, traceback
 
 out = os.fdopen(os.dup(1), "w")  # for lines alone: what else is printed goes to standard error
 os.dup2(2, 1)
-mutex, calls, me, inside, losses, latest = threading.Lock(), queue.SimpleQueue(), None, None, 0, 0
-waits = None  # the lock for which the client waits
+mutex, calls, me, inside, latest = threading.Lock(), queue.SimpleQueue(), None, None, 0
+waits, asked, cancelled, leaving = None, None, None, False  # the lock that is waited for, for which request
+doubt = False  # whether the library said since the request that it may have lost the lock
 resign = None  # called when an elector is to leave in order
 
 def say(type, **body):
@@ -12,35 +13,51 @@ def say(type, **body):
         out.write(json.dumps({"src": me, "dest": "c0", "body": {"type": type, **body}}) + "\n")
         out.flush()
 
-def read(work, declares):
-    """Starts work(options) once the servers run: when only the declaration is wanted, there are none."""
-    global me
+def read(start, declares):
+    """Calls start(options) when the servers run: when only the declaration is wanted, there are none."""
+    global me, cancelled, leaving
     for line in sys.stdin:
         body = json.loads(line)["body"]
-        if body["type"] in ("cancel", "leave") and hasattr(waits, "cancel"):
-            waits.cancel()
-        if body["type"] == "cancel":
+        kind = body["type"]
+        if kind == "init":
+            me = body["node_id"]
+            say("declare", **declares)
+            try:
+                if body["options"]["servers"]:
+                    start(body["options"])
+                say("init_ok", in_reply_to=body["msg_id"])
+            except Exception as error:
+                fail(error, in_reply_to=body["msg_id"])
             continue
-        if body["type"] != "init":
+        leaving = leaving or kind == "leave"
+        if kind == "cancel":
+            cancelled = body["in_reply_to"]
+        else:
             calls.put(body)
-            continue
-        me = body["node_id"]
-        say("declare", **declares)
-        say("init_ok", in_reply_to=body["msg_id"])
-        if body["options"]["servers"]:
-            threading.Thread(target=work, args=(body["options"],), daemon=True).start()
+        if gives_up() and hasattr(waits, "cancel"):
+            waits.cancel()
     os._exit(0)
 
+def fail(error, **to):
+    """Ends the run, since the program cannot go on."""
+    traceback.print_exception(error)
+    say("error", code=13, text=repr(error), **to)
+
+def gives_up():
+    """Says whether the client no longer waits for the lock."""
+    return leaving or asked is not None and asked == cancelled
+
 def serve(lock, kind, to):
-    global inside, waits
+    global inside, waits, asked, doubt
     if kind == "request":
-        before, waits = losses, lock
-        fence, waits = lock.acquire(), None
+        asked, doubt, waits = to, False, lock
+        fence = False if gives_up() else lock.acquire()
+        waits = None
         if fence is False:
             raise TimeoutError("the lock was not acquired")
         say("entered", in_reply_to=to, fence=fence if type(fence) is int else 0)
         inside = to
-        if losses > before:  # it may have been lost before this client was inside
+        if doubt:  # it may have been lost before this client was inside
             lost()
     elif kind == "leave":
         try:
@@ -56,38 +73,53 @@ def serve(lock, kind, to):
 
 def lock(open, **declares):
     """Serves the lock that open(options) returns. Its acquire may return a fence number; False: it is refused.
-    With cancels=True its cancel, in another thread, makes acquire fail, and the client has given up."""
-    def work(options):
-        lock = None
+    With cancels=True its cancel, in another thread, makes acquire end, or acquire asks gives_up()."""
+    def work(options, lock):
         while body := calls.get():
             kind, to = body["type"], body["msg_id"]
             try:
-                lock = lock or open(options)
+                if kind != "leave":
+                    lock = lock or open(options)
                 serve(lock, kind, to)
             except Exception as error:  # of a request: it comes again; of a release: the lock was lost before
                 traceback.print_exc()
                 if kind not in ("lost", "leave"):
                     say("error", in_reply_to=to, code=11 if kind == "request" else 1000, text=repr(error))
-    read(work, {"leaves": True, **declares})
+    def start(options):  # servers may be down when a node is restarted
+        now = None if options["incarnation"] else open(options)
+        threading.Thread(target=work, args=(options, now), daemon=True).start()
+    read(start, {"leaves": True, **declares})
 
 def lost():
-    """Has the client leave that is inside, since the library says that its lock is lost."""
-    global losses
-    losses += 1
+    """Has the client leave that is inside, since the library says that its lock may be lost."""
+    global doubt
+    doubt = True
     if (to := inside) is not None:
         calls.put({"type": "lost", "msg_id": to})
         say("revoked", in_reply_to=to)
 
+def found():
+    """Says that what the library grants from now on is not lost."""
+    global doubt
+    doubt = False
+
 def elect(stand, **declares):
     """Stands for election: stand(name, options) calls elected, and sets resign."""
-    def work(options):
-        threading.Thread(target=stand, args=(me, options), daemon=True).start()
+    def campaign(options):
+        try:
+            stand(me, options)
+        except Exception as error:
+            fail(error)
+    def leave():
         while body := calls.get():
             if body["type"] == "leave":
                 if resign:
                     resign()
                 say("leave_ok", in_reply_to=body["msg_id"])
-    read(work, {"elects": True, "leaves": True, **declares})
+    def start(options):
+        threading.Thread(target=campaign, args=(options,), daemon=True).start()
+        threading.Thread(target=leave, daemon=True).start()
+    read(start, {"elects": True, "leaves": True, **declares})
 
 def elected(leader, term=0):
     """Says whom this node follows; None: nobody."""
