@@ -70,9 +70,6 @@ var Lock = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
 		d.Fenced, d.Cancels = true, true
-		if !v.On(obeyOption) { // a holder that ignores the end of its session relies on the servers
-			d.Safe = append(d.Safe, "servers-up")
-		}
 		return d
 	},
 	Library: func(service.Values) string { return service.Module(library) },
@@ -116,8 +113,12 @@ func granted(v service.Values) time.Duration { return max(v.Duration(ttlOption),
 // elect a new leader, it extends all leases by their time to live.
 func declaration(v service.Values) service.Declaration {
 	ttl := granted(v)
-	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
+	d := service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
 		Live: []string{"server-majority"}, GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
+	if !v.On(obeyOption) { // a client that ignores the end of its session relies on the servers
+		d.Safe = append(d.Safe, "servers-up")
+	}
+	return d
 }
 
 // Recovers is how long servers may take to elect a leader, and clients to reconnect.

@@ -571,3 +571,9 @@ func TestServersOfSomebodyElse(t *testing.T) {
 	}()
 	named(t, nonsense.Addr().String(), "does not answer as etcd does to a client without a password")
 }
+
+// A client that ignores the end of its session relies on the servers.
+func TestObey(t *testing.T) {
+	servicetest.Obeys(t, &Lock)
+	servicetest.Obeys(t, &Election)
+}

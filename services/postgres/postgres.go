@@ -91,6 +91,9 @@ func checkServers(v service.Values) error {
 	switch standby := v.On("standby"); {
 	case !standby && v.Duration("lag") > 0:
 		return errors.New("lag needs a standby: add standby=on")
+	case idleLimit(v) > 0 && idleLimit(v) <= v.Duration("lag"):
+		return fmt.Errorf("idle=%v ends the session of the standby, which hears of its primary after lag=%s: "+
+			"write idle= longer than lag", idleLimit(v), v["lag"])
 	case standby && v["pooler"] != off:
 		return errors.New("server 1 cannot be a standby and PgBouncer: leave out standby or pooler")
 	}

@@ -110,3 +110,15 @@ func Acquire(t testing.TB, l program.Lock, within time.Duration) program.Grant {
 	}
 	return g
 }
+
+// Obeys fails the test unless the service relies on its servers if, and only if, its clients ignore the end
+// of their session.
+func Obeys(t *testing.T, s *service.Service) {
+	t.Helper()
+	for _, obey := range []string{"on", "off"} {
+		d := s.Declare(Values(t, s, "obey="+obey))
+		if relies := slices.Contains(d.Safe, "servers-up"); relies != (obey == "off") {
+			t.Errorf("%s with obey=%s: safety rests on %v", s.Name, obey, d.Safe)
+		}
+	}
+}

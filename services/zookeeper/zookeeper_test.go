@@ -528,3 +528,6 @@ func TestServerOfSomebodyElse(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// A client that ignores the end of its session relies on the servers.
+func TestObey(t *testing.T) { servicetest.Obeys(t, &Service) }
