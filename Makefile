@@ -5,13 +5,14 @@ BUILD = go build -buildvcs=false -ldflags "$(stamp)" -o bin/ $(PROGRAMS)
 PROGRAMS = ./cmd/orchestrator ./cmd/node
 
 # Programs know the commit of this tree, and whether it was changed, where git says so: in a clone or a work tree,
-# whoever owns it. Files that are new to git count if the build reads them. Without git, or in a copy that lies within
-# another repository, they know none.
+# whoever owns it. Published sets change no program, and files that are new to git count if the build reads them.
+# Without git, or in a copy that lies within another repository, they know none.
 GIT = git --no-optional-locks -c safe.directory='*'
+but-sets = . ':!results/published'
 ours = $(shell sed -n 's/^module //p' go.mod 2>/dev/null)
 stamp = $$(test -z "$$($(GIT) rev-parse --show-prefix 2>&1)" && \
 	commit=$$($(GIT) rev-parse --verify HEAD 2>/dev/null) && \
-	status=$$($(GIT) status --porcelain --untracked-files=no 2>/dev/null) && \
+	status=$$($(GIT) status --porcelain --untracked-files=no -- $(but-sets) 2>/dev/null) && \
 	new=$$($(GIT) ls-files --others --exclude-standard | sed 's|^|$(ours)/|') && \
 	echo "-X $(ours)/commands.commit=$$commit -X $(ours)/commands.changed=$$(test -z "$$status" && { test -z "$$new" || \
 		! $(files) | grep -qxF "$$new"; } && echo false || echo true)")
@@ -167,7 +168,7 @@ repack = rm -rf dist/tables && bin/orchestrator runs publish "$$set" --tables --
 	rm -rf "results/published/$$set" && mv "dist/tables/$$set" results/published/
 .PHONY: published
 published: services-lease ## make the sets of results/published/ again: make published [SETS='processes services']
-	@test -z "$$($(GIT) status --porcelain -- . ':!results/published')" || { echo "commit the changes first" >&2; exit 1; }
+	@test -z "$$($(GIT) status --porcelain -- $(but-sets))" || { echo "commit the changes first" >&2; exit 1; }
 	@set -e; commit=$$($(GIT) rev-parse HEAD); $(foreach set,$(SETS),set=$(set); \
 		grep -qs $$commit results/published/$$set/README.md || { $(make-run) $(made-$(set)); \
 			$(call repack,--results dist/sets); };)

@@ -31,8 +31,8 @@ import (
 	"turnstile/results"
 )
 
-const benchHelp = `Run one algorithm under one load, or one scheme of election, in a process per node, and
-judge what happened. Without --latency, times show what the messages cost this machine's processors.
+const benchHelp = `Run one algorithm or service under one load, or one scheme of election, in a process per
+node, and judge what happened. Without --latency, times show what the messages cost this machine's processors.
 
 Exit status: 0 valid, 1 violated or a --require not met, 2 inconclusive, 3 under- or overloaded,
 64 bad usage.`
@@ -53,9 +53,8 @@ Ctrl-C ends a run at once and keeps what was recorded.`
 
 const benchExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --load sequential --entries 500
-  orchestrator bench --algo suzuki -n 8 --rate 50 --latency uniform:1ms,3ms --duration 10s
   orchestrator bench --algo bully -n 5 --plan leader-crashes
-  orchestrator bench --algo naive -n 3 --duration 1s --json`
+  orchestrator bench --service redis -n 4 --kill holder --at 1s`
 
 // A benchCall is one call of bench.
 type benchCall struct {

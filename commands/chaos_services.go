@@ -41,7 +41,8 @@ Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted or all runs
 
 const huntExample = `  orchestrator chaos services
   orchestrator chaos services --plans 3000 --limit 6h --only redis,etcd
-  orchestrator chaos services --known --plans 300`
+  orchestrator chaos services --known --plans 300
+  orchestrator chaos services --only redis --client '/usr/bin/python3 mylock.py'`
 
 // A huntCall is one call of chaos services.
 type huntCall struct {

@@ -32,6 +32,7 @@ The report has the times of elections and of their phases, and how long no node 
 
 const electExample = `  orchestrator elect --algo bully -n 9
   orchestrator elect --algo bully -n 9 --plan leader-crashes
+  orchestrator elect --service etcd-election -n 3 --pause leader --at 1s --for 2s
   orchestrator elect --algo raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
   orchestrator elect --algo bully -n 4 --initiators lowest --explain --diagram bully.svg
   orchestrator elect --algo chang-roberts -n 32 --ids random:7 --initiators random:3`

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion and leader election. It
-starts real processes that talk over NATS, drives a load through them, records every event, and judges the
-history.
+const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion and leader election, and locks
+and elections that people use. It starts real processes that talk over NATS, drives a load through them,
+records every event, and judges the history.
 
 Each flag can also be set in the environment, as TURNSTILE_ and its name (TURNSTILE_LATENCY=1ms,
 TURNSTILE_NODE_PROGRAM=...), or in turnstile.yaml in the working directory (latency: 1ms). The command
@@ -20,7 +20,7 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad
 69 if a server, a host or a run cannot be reached, 74 if the output could not be written.`
 
 const rootExample = `  orchestrator bench --algo ricart -n 32
-  orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
+  orchestrator bench --service redis -n 4 --kill holder --at 1s
   orchestrator elect --algo bully -n 9 --plan leader-crashes
   orchestrator list
   orchestrator verify latest

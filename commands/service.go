@@ -62,17 +62,18 @@ type serviceFlags struct {
 }
 
 func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
-	f.StringVar(&x.name, foreign.ServiceOption, "", "`name` of a lock or election service to run instead, "+
-		"as in redis (see docs/services.md)")
+	f.StringVar(&x.name, foreign.ServiceOption, "", "`name` of a service to run instead, as in redis (see "+
+		"docs/services.md)")
 	f.StringSliceVar(&x.with, "with", nil, "`options` of that service, as in px=1s,fence=on")
 	f.StringVar(&x.endpoint, foreign.EndpointOption, "", "`addresses` of servers that run already, host:port "+
 		"with commas between (default servers of the run's own)")
-	f.StringVar(&x.client, foreign.ClientOption, "", "`command` of a client of your own for that service, at "+
-		"every node, as in 'python3 mylock.py' (default the service's own client)")
+	f.StringVar(&x.client, foreign.ClientOption, "", "`command` of your own client of it, as in "+
+		"'python3 mylock.py'")
 	f.StringVar(&s.Secrets, "secrets", "", "`folder` with the secret of these servers, as bin/services up NAME "+
 		"prints it (default they demand nothing)")
 	f.StringVar(&s.ServerProgram, "server-program", "", "`path` of the program of the servers (default the one "+
 		"in PATH)")
+	common(f, foreign.ServiceOption, foreign.ClientOption)
 }
 
 // useService makes the run be about the service that --service names, with the promises of its program.

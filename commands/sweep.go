@@ -55,7 +55,6 @@ To see which open load an algorithm serves, sweep over --rate: the report of the
 waits against the load.`
 
 const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
-  orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
   orchestrator sweep --algo bully,raft-election -n 5,9 --plan leader-crashes,split-brain --set leaders
   orchestrator sweep --simulated --algo ricart,suzuki -n 8,16 --rate 5,10,20,40 --hold 1ms --set rates
   orchestrator sweep lan.yaml`
@@ -106,7 +105,7 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.flags = f
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time, as simulate")
-	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
+	f.IntVar(&c.Trials, "trials", c.Trials, "runs of each configuration, each with a seed of its own")
 	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all random draws")
 	addMixed(f, &c.Mixed, "")

@@ -34,7 +34,7 @@ Exit status: 0 all that it declares was kept, 1 some was not, 2 some could not b
 
 const tryExample = `  orchestrator try 'python3 examples/python/ra.py'
   orchestrator try --only think,dead-leader 'python3 mine.py'
-  orchestrator try --service redis --client 'python3 examples/clients/mylock.py' --with px=600ms`
+  orchestrator try --service redis --client '/usr/bin/python3 examples/clients/mylock.py' --with px=600ms`
 
 // A tryCall is one call of try.
 type tryCall struct {
@@ -78,7 +78,7 @@ func (c *tryCall) addTo(cmd *cobra.Command) {
 	addSetup(f, &c.Setup, "the table and the runs")
 	addJSON(f, &c.of.json)
 	addNoProgress(f, &c.of.noProgress)
-	common(f, "service", "client", "with", "only", "seed", "set", "json")
+	common(f, "with", "only", "seed", "set", "json")
 	forOneCall(cmd, "only", "seed", "json")
 }
 

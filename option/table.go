@@ -353,7 +353,7 @@ var Table = []*Option{
 		Columns: []Column{{Name: EntriesColumn, Unit: "entries", Is: "how many entries to make",
 			Empty: "a duration was asked for",
 			Cell:  func(r *Run, _ bool) any { return known(r.Entries > 0, float64(r.Entries)) }}}},
-	{Name: "trials", Group: Running, Common: true,
+	{Name: "trials", Group: Running,
 		Usage: "how many times to run, each with a seed and nodes of its own",
 		Of:    func(r *Run) any { return &r.Trials }, Words: silent},
 	{Name: "seed", Group: Running, Common: true, Usage: "seed of all that is random (default a fresh one)",

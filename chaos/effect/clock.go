@@ -31,7 +31,7 @@ var clockOfNodes = Kind{Key: "clock", Layer: ofClocks,
 
 var clockOfServers = Kind{Key: "clock", Role: port.Server, Layer: OfServers,
 	Says: "the clocks of servers jump ahead, or back, by libfaketime, once and for good; only for redis, " +
-		"redlock and postgres, whose servers ask libc for the time",
+		"redlock, postgres and postgres-table, whose servers ask libc for the time",
 	Example: "clock: server 0, by: 3s", Without: []string{"rate"}, Breaks: nodes.Timing, Did: "has set a clock",
 	Sets: true, Zero: new(Clock)}
 

@@ -25,8 +25,15 @@
 //
 // A [Fold] must not take memory for each event: a history may have any number of them.
 //
-// Each [Kind] documents its event; docs/measures.md describes the bytes. The package's example writes a
-// history, and counts the entries in it.
+// # The bytes of a stored history
+//
+// The file is compressed by zstandard, and its numbers are little-endian. It begins with TURNHIS5. Then come
+// blocks, each behind its type, its length and a CRC-32C of both and of what follows: a header (number of
+// nodes, bound on the error of stamps, origin); events of 40 bytes in the order of time (time, value, fence,
+// entry, count, instance, kind, padding, node); for each node and incarnation what it counted; and how many
+// events and logs there are.
+//
+// Each [Kind] documents its event. The package's example writes a history, and counts the entries in it.
 package history
 
 import (
