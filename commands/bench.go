@@ -32,7 +32,8 @@ import (
 )
 
 const benchHelp = `Run one algorithm or service under one load, or one scheme of election, in a process per
-node, and judge what happened. Without --latency, times show what the messages cost this machine's processors.
+node, and judge what happened. Without --latency, times show what the messages cost this machine's
+processors.
 
 Exit status: 0 valid, 1 violated or a --require not met, 2 inconclusive, 3 under- or overloaded,
 64 bad usage.`
