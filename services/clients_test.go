@@ -42,7 +42,7 @@ var (
 	silent = &twin{"return testbed.lost()", "return"}
 	deaf   = &twin{"testbed.lost()", "pass"}
 	mute   = &twin{"Testbed.lost();", ""}
-	// told says that it lost the lock, once half of its time is over.
+	// told says that it lost the lock when half of the time to live is over.
 	told = &twin{"!== null) return", "!== null) return void setTimeout(testbed.lost, options.ttl_ms / 2)"}
 	// hoards releases nothing.
 	hoards = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"}

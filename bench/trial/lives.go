@@ -117,6 +117,12 @@ func (n *nodeSet) death(first cluster.Process) error {
 		return err
 	}
 	at, grace := n.now(), time.After(200*time.Millisecond)
+	if id := n.idOf(first); id >= 0 && first.Fate().Killed {
+		// Now: what the journal records later would move the event of the kill to a later time.
+		if err := n.markEnded(id); err != nil {
+			return err
+		}
+	}
 	for others := 0; ; others++ {
 		select {
 		case p := <-n.ended:

@@ -757,6 +757,9 @@ func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	if err == nil || !says.MatchString(err.Error()) {
 		t.Errorf("the error is %v", err)
 	}
+	if tr.nodes.isUp(1) {
+		t.Error("its crash is recorded late, so what the journal records meanwhile moves it")
+	}
 	if same := tr.nodes.markHostsGone(err); same != err || tr.nodes.isUp(1) || !tr.nodes.isUp(0) {
 		t.Errorf("it is not on record that node 1 crashed, and none else: %v", same)
 	}

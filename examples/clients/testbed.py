@@ -34,7 +34,7 @@ def read(start, declares):
             cancelled = body["in_reply_to"]
         else:
             calls.put(body)
-        if gives_up() and hasattr(waits, "cancel"):
+        if kind in ("cancel", "leave") and gives_up() and hasattr(waits, "cancel"):
             waits.cancel()
     os._exit(0)
 

@@ -28,10 +28,10 @@
 // # The bytes of a stored history
 //
 // The file is compressed by zstandard, and its numbers are little-endian. It begins with TURNHIS5. Then come
-// blocks, each behind its type, its length and a CRC-32C of both and of what follows: a header (number of
-// nodes, bound on the error of stamps, origin); events of 40 bytes in the order of time (time, value, fence,
-// entry, count, instance, kind, padding, node); for each node and incarnation what it counted; and how many
-// events and logs there are.
+// blocks. Each block has its type, its length, a CRC-32C and its content; the CRC-32C covers the rest.
+// The first block is a header: number of nodes, bound on the error of stamps, origin. Blocks of events
+// follow, in the order of time. An event has 40 bytes: time, value, fence, entry, count, instance, kind,
+// padding, node. Then come the counters of each node and incarnation. The number of events and logs is last.
 //
 // Each [Kind] documents its event. The package's example writes a history, and counts the entries in it.
 package history
