@@ -46,6 +46,10 @@ var (
 	told = &twin{"!== null) return", "!== null) return void setTimeout(testbed.lost, options.ttl_ms / 2)"}
 	// hoards releases nothing.
 	hoards = &twin{"if not self.free(self.keys[:1], [self.mine])", "if False"}
+	// dies is killed while it is inside.
+	dies = &twin{`lock(hashtext(%s))", self.name)`, `lock(hashtext(%s))", self.name)
+        import os, threading
+        threading.Timer(0.3, os.kill, (os.getpid(), 9)).start()`}
 	// keeps says that it left, and keeps its lock.
 	keeps = &twin{"            if inside is not None:\n                lock.release()", "            pass"}
 	// stays leaves its place in the queue when it gives up.
@@ -127,6 +131,7 @@ var clientRuns = []struct {
 	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 1ms --duration 500ms", 0, calm},
 	{"bench", "postgres", "psycopg_lock.py", nil, "--hold 2s --duration 2s --kill 'server 0' --at 500ms " +
 		"--for 100ms", 1, "outside its model: the algorithm assumes that all servers are up"},
+	{"bench", "postgres", "psycopg_lock.py", dies, "--hold 1s --duration 2s", 2, "ended on its own"},
 	{"bench", "nats-kv", "own lock", nil, "--hold 5ms --duration 500ms", 0, calm},
 	{"bench", "nats-kv", "own lock", nil, "--hold 300ms --duration 3s --delete 'lock of holder' --at 500ms", 1,
 		"outside its model: the algorithm assumes that a node that restarts remembers what it saved"},

@@ -117,12 +117,6 @@ func (n *nodeSet) death(first cluster.Process) error {
 		return err
 	}
 	at, grace := n.now(), time.After(200*time.Millisecond)
-	if id := n.idOf(first); id >= 0 && first.Fate().Killed {
-		// Now: what the journal records later would move the event of the kill to a later time.
-		if err := n.markEnded(id); err != nil {
-			return err
-		}
-	}
 	for others := 0; ; others++ {
 		select {
 		case p := <-n.ended:
@@ -141,16 +135,22 @@ func (n *nodeSet) death(first cluster.Process) error {
 			}
 			err := fmt.Errorf("%s ended on its own at %.3f s%s: %s", first.Name(), float64(at)/1e9, also,
 				first.Fate().Says)
-			if n.idOf(first) >= 0 {
+			id := n.idOf(first)
+			if id >= 0 && first.Fate().Killed { // markHostsGone records its death
 				return err
+			}
+			if id >= 0 {
+				if seen, wrong := n.lives[id].node.LastSeen(); wrong == nil {
+					at = min(at, seen)
+				}
 			}
 			return endedError{err, at}
 		}
 	}
 }
 
-// An endedError ends a trial because a process other than a node has ended by itself. The trial knew of that
-// at the time at.
+// An endedError ends a trial because a process has ended by itself. The time at is when the trial noticed
+// that or, for a node, its last sign of life.
 type endedError struct {
 	error
 	at int64
@@ -205,7 +205,7 @@ func (n *nodeSet) markHostGone(id nodes.ID, f proc.Fate) error {
 	err := n.broke(nodes.NoCrash)
 	if err == nil {
 		seen := max(0, int64(f.Heard.Sub(n.started)))
-		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
+		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id, Value: seen})
 	}
 	if err == nil {
 		err = n.markCrashed(id)
@@ -330,8 +330,12 @@ func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
 // last sign of life, and has crashed: a client that died inside is not inside together with later ones.
 func (n *nodeSet) markEnded(id nodes.ID) error {
 	seen, err := n.lives[id].node.LastSeen()
-	if err == nil { // first: the stamps of a log never decrease, and this time has passed
-		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
+	if err == nil {
+		killed := history.Event{At: seen, Kind: history.Killed, Node: id}
+		if !n.lives[id].expected { // a kill by the plan comes after the event that its fault began
+			killed.Value = seen
+		}
+		err = n.Add(killed)
 	}
 	if err == nil {
 		err = n.broke(nodes.NoCrash)

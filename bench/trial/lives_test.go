@@ -757,11 +757,19 @@ func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	if err == nil || !says.MatchString(err.Error()) {
 		t.Errorf("the error is %v", err)
 	}
-	if tr.nodes.isUp(1) {
-		t.Error("its crash is recorded late, so what the journal records meanwhile moves it")
+	if err := tr.nodes.Mark(tr.nodes.now(), history.Rested); err != nil {
+		t.Fatal(err)
 	}
 	if same := tr.nodes.markHostsGone(err); same != err || tr.nodes.isUp(1) || !tr.nodes.isUp(0) {
 		t.Errorf("it is not on record that node 1 crashed, and none else: %v", same)
+	}
+	h, err := history.Load(tr.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Killed })
+	if at := h.Events[max(0, killed)].At; killed < 0 || at != 7 {
+		t.Errorf("it was killed at %d (event %d), not when it was last seen", at, killed)
 	}
 }
 

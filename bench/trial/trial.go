@@ -170,8 +170,9 @@ func (t *Trial) finish(err error) {
 	case errors.Is(err, ErrStalled):
 		t.Stall(t.now(), t.livelock)
 	case errors.As(err, &ended) && foreign.Is(t.Config):
-		// A server frees its locks while it ends. Entries after that moment do not count.
-		t.Mark(ended.at-int64(noticed), history.Interrupted)
+		// Its locks are freed while it ends. Entries after that moment do not count.
+		at := max(ended.at-int64(noticed), 1)
+		t.Add(history.Event{At: at, Kind: history.Marked, Count: history.Interrupted, Value: at})
 	case err != nil:
 		t.Mark(t.now(), history.Interrupted)
 	}

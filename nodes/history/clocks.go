@@ -175,8 +175,8 @@ func (l *logReader) restamp(last int64) {
 	}
 }
 
-// bound fills f.bounds with the ClockBound events of the history, in the order of time; begin is the time of
-// its first event. Without clocks it adds nothing.
+// bound adds the ClockBound events of the history to f.others, in the order of time; begin is the time of its
+// first event. Without clocks it adds nothing.
 func (f *folder) bound(begin int64) {
 	if len(f.clocks) == 0 {
 		return
@@ -196,12 +196,12 @@ func (f *folder) bound(begin int64) {
 		if id == nodes.None {
 			continue
 		} else if i := clockOf[id]; i == 0 {
-			f.bounds = append(f.bounds, e)
+			f.others = append(f.others, e)
 		} else {
-			f.bounds = append(f.bounds, f.clocks[i-1].bounds(i, e)...)
+			f.others = append(f.others, f.clocks[i-1].bounds(i, e)...)
 		}
 	}
-	slices.SortFunc(f.bounds, func(a, b Event) int {
+	slices.SortFunc(f.others, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Count, b.Count))
 	})
 }

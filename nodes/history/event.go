@@ -61,8 +61,8 @@ const (
 	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit, Entry says when the
 	// first (see FirstHit), and Fence is when that is over: see port.FaultEvent.Until.
 	FaultHealed
-	// Counted follows a FaultBegan, a FaultHealed or, in a run with faults, a Marked: by then nodes had sent
-	// Value messages (deliveries asked for), and Fence messages had been dropped.
+	// Counted follows a FaultBegan, a FaultHealed or, in a run with faults, a Marked of the same time: by then
+	// nodes had sent Value messages (deliveries asked for), and Fence messages had been dropped.
 	Counted
 
 	// Disconnected: the node notices that it lost its connection to the broker, for the Count-th time.
@@ -77,7 +77,7 @@ const (
 	Trusted
 
 	// Killed: the orchestrator sends SIGKILL to the process of the node. The process may still act, until
-	// Crashed.
+	// Crashed. For Value in the journal, see Journal.
 	Killed
 	// LinkBegan: the node got its first message of a stream that the node Count sends in the incarnation Entry.
 	// It missed the beginning of the stream, or had heard an earlier stream on this link. Value is the number

@@ -17,7 +17,8 @@
 // the history to folds. It guarantees the following to them:
 //
 //   - Events come in the order of time; at one time, in the order of their nodes, the orchestrator
-//     (nodes.None) first; of one node, in the order in which it recorded them.
+//     (nodes.None) first; of one node, in the order in which it recorded them, but for what the orchestrator
+//     learned late (see [Journal]).
 //   - Close is called once, after the last event, with the NodeLog of each node.
 //   - A file that is cut off, garbled or of another format gives an error that says where. Run returns it
 //     instead of closing the folds. A half-written event at the end of a log is no error: its writer died
@@ -213,16 +214,7 @@ func LastSeen(path string) (at int64, err error) {
 		return 0, fmt.Errorf("looking at a log: %w", err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return 0, fmt.Errorf("looking at a log: %w", err)
-	}
-	l, err := newLogReader(path, info.Size(), file, pageLen)
-	for more := err == nil; more && err == nil; {
-		if more, err = l.next(); more {
-			at = l.event.At
-		}
-	}
+	l, err := scan(file, func(e *Event) { at = e.At })
 	if err != nil {
 		return 0, fmt.Errorf("looking at a log: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"turnstile/nodes"
 )
 
@@ -66,6 +68,36 @@ func TestLogsOfSeveralIncarnations(t *testing.T) {
 	leave(t, filepath.Join(dir, "again.log"), 1, 60)
 	if _, err := Load(dir); err == nil {
 		t.Error("two logs of one process are one history")
+	}
+}
+
+// A node that somebody killed is dead from its last sign of life, whatever the journal recorded until the
+// orchestrator saw that. Otherwise the node would be inside together with the next one.
+func TestLateKillsStandAtTheirTime(t *testing.T) {
+	dir := t.TempDir()
+	leave(t, filepath.Join(dir, "node-1.log"), 0, 41)
+	journal := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 0, 1))(t)
+	for _, e := range []Event{{At: 30, Kind: Killed, Node: 1, Value: 30},
+		{At: 50, Kind: Marked, Count: Rested, Node: nodes.None}, {At: 42, Kind: Killed, Node: 1, Value: 42},
+		{At: 41, Kind: Killed, Node: 0, Value: 41}, {At: 60, Kind: Crashed, Node: 0}} {
+		if err := journal.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "history")
+	if err := Store(path, dir); err != nil {
+		t.Fatal(err)
+	}
+	want := []Event{{At: 30, Kind: Killed, Node: 1}, {At: 41, Kind: Killed, Node: 0},
+		{At: 41, Kind: Requested, Entry: 1, Node: 1}, {At: 42, Kind: Killed, Node: 1},
+		{At: 50, Kind: Marked, Count: Rested, Node: nodes.None}, {At: 60, Kind: Crashed, Node: 0}}
+	for _, from := range []string{dir, path} {
+		if diff := cmp.Diff(want, must(Load(from))(t).Events); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", from, diff)
+		}
 	}
 }
 

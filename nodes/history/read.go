@@ -205,8 +205,10 @@ type folder struct {
 	nodes   int             // number of nodes, by the logs of nodes or, without any, by events
 	heads   heap.Heap[head] // the next event of each log that has one, the earliest first
 	err     error
-	clocks  []Clock // the clocks of hosts other than the orchestrator's
-	bounds  []Event // ClockBound events not read yet
+	clocks  []Clock  // the clocks of hosts other than the orchestrator's
+	others  []Event  // events not read yet that no log has at their time: clock bounds, late events
+	late    int      // events in others whose places in the journal are not read yet
+	journal *os.File // nil: none
 }
 
 // A head is the next event of one log of a merge. It has a copy of the time, so comparing heads reads little
@@ -260,8 +262,9 @@ func openFolder(dir string) (*folder, error) {
 	if f.nodes = headerOf(f.logs()).Nodes; f.nodes == 0 {
 		f.nodes = f.named()
 	}
+	f.readLate()
 	for i, l := range f.readers {
-		switch more, err := l.next(); {
+		switch more, err := f.advance(l); {
 		case err != nil:
 			return nil, errors.Join(err, f.close())
 		case more:
@@ -281,15 +284,65 @@ const mostNamed = 1 << 16
 // may be gone. It leaves errors of reading to the method next.
 func (f *folder) named() (count int) {
 	for _, file := range f.files {
-		r := io.NewSectionReader(file, 0, math.MaxInt64)
-		l, err := newLogReader(file.Name(), math.MaxInt64, r, pageLen)
-		for more := err == nil; more && err == nil; {
-			if more, err = l.next(); more && l.event.Node < mostNamed {
-				count = max(count, int(l.event.Node)+1)
+		scan(file, func(e *Event) {
+			if e.Node < mostNamed {
+				count = max(count, int(e.Node)+1)
 			}
-		}
+		})
 	}
 	return count
+}
+
+// readLate adds to f.others the events that the run learned later: see Journal. It leaves errors of reading
+// to the method next.
+func (f *folder) readLate() {
+	if f.journal == nil {
+		return
+	}
+	latest := int64(0) // time of the latest mark: marks keep their order
+	scan(f.journal, func(e *Event) {
+		switch late := *e; {
+		case f.isLate(e):
+			if late.At, late.Value = e.Value, 0; e.Kind == Marked {
+				late.At = max(late.At, latest+1)
+			}
+			f.others = append(f.others, late)
+		case e.Kind == Marked:
+			latest = e.At
+		}
+	})
+	f.late = len(f.others)
+	slices.SortStableFunc(f.others, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+}
+
+// isLate reports whether an event of the journal is one that the run learned later.
+func (f *folder) isLate(e *Event) bool {
+	is := e.Kind == Killed && e.Node >= 0 && int(e.Node) < f.nodes || e.Kind == Marked && e.Count == Interrupted
+	return is && e.Value > 0 && e.Value <= e.At
+}
+
+// advance reads the next event of a log that f.others does not have.
+func (f *folder) advance(l *logReader) (more bool, err error) {
+	more, err = l.next()
+	for ; more && f.late > 0 && l.Node == nodes.None && f.isLate(&l.event); f.late-- {
+		more, err = l.next()
+	}
+	return more, err
+}
+
+// scan reads a log from its beginning to its end, and calls visit for each event.
+func scan(file *os.File, visit func(*Event)) (*logReader, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLogReader(file.Name(), info.Size(), io.NewSectionReader(file, 0, info.Size()), pageLen)
+	for more := err == nil; more && err == nil; {
+		if more, err = l.next(); more {
+			visit(&l.event)
+		}
+	}
+	return l, err
 }
 
 // belong checks that the logs are of one trial, and each of a different process.
@@ -322,6 +375,9 @@ func (f *folder) open(path string, size int) error {
 	l, err := newLogReader(path, info.Size(), file, size)
 	if err == nil {
 		f.readers = append(f.readers, l)
+		if l.Node == nodes.None {
+			f.journal = file
+		}
 	}
 	return err
 }
@@ -340,23 +396,28 @@ func begun(log io.ReaderAt) (bool, error) {
 	return false, nil
 }
 
-// next reads the earliest event that is left; of equal times, the event of the first log.
+// next reads the earliest event that is left; of equal times, one of f.others, or the event of the first log.
 func (f *folder) next(e *Event) (bool, error) {
-	if f.err != nil || f.heads.Len() == 0 {
+	if f.err != nil {
 		return false, f.err
 	}
-	first := f.heads.First()
-	if len(f.bounds) > 0 && f.bounds[0].At <= first.at {
-		*e, f.bounds = f.bounds[0], f.bounds[1:]
-		return true, nil
+	if f.heads.Len() == 0 { // no event is left that a bound could be for
+		f.others = slices.DeleteFunc(f.others, func(e Event) bool { return e.Kind == ClockBound })
 	}
+	if len(f.others) > 0 && (f.heads.Len() == 0 || f.others[0].At <= f.heads.First().at) {
+		*e, f.others = f.others[0], f.others[1:]
+		return true, nil
+	} else if f.heads.Len() == 0 {
+		return false, nil
+	}
+	first := f.heads.First()
 	l := f.readers[first.log]
 	*e = l.event
 	if e.Node < nodes.None || int(e.Node) >= f.nodes {
 		return false, l.fail(l.offset(l.count-1), "the event is of node %d, but there are %d nodes",
 			e.Node, f.nodes)
 	}
-	more, err := l.next()
+	more, err := f.advance(l)
 	f.err = err // the next call returns the error: this event is whole
 	if more {
 		first.at = l.event.At
