@@ -121,11 +121,11 @@ func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 			}
 			seen = c.election.Observe(ctx)
 		case <-resign:
-			if err := c.election.Resign(ctx); err != nil {
-				return err
-			}
 			c.leads, done, resign = false, nil, nil
 			say("", 0)
+			if err := c.resign(ctx); err != nil {
+				return err
+			}
 			c.campaign(ctx)
 		case <-done:
 			return errOver
@@ -136,13 +136,18 @@ func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 // leave resigns, and ends the session. A Campaign that is cancelled deletes its key.
 func (c *candidacy) leave() {
 	if c.leads || <-c.won == nil {
-		ctx, cancel := context.WithTimeout(c.life, unlockLimit)
-		defer cancel()
-		if err := c.election.Resign(ctx); err != nil {
+		if err := c.resign(c.life); err != nil {
 			fmt.Fprintln(os.Stderr, "resign:", err)
 		}
 	}
 	c.drop()
+}
+
+// resign deletes the key of the leader.
+func (c *candidacy) resign(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, unlockLimit)
+	defer cancel()
+	return c.election.Resign(ctx)
 }
 
 func (c *candidacy) campaign(ctx context.Context) {

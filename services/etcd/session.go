@@ -58,7 +58,9 @@ func (s *sessions) get() (*concurrency.Session, error) {
 	}
 	s.latest = made
 	if err == nil && s.shared == "" {
-		err = s.show(made.Lease())
+		if err = s.show(made.Lease()); err != nil {
+			s.drop() // otherwise nobody could delete its keys by hand
+		}
 	}
 	return made, err
 }

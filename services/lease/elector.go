@@ -81,6 +81,7 @@ func (e *elector) start(ctx context.Context, resign func(), follow func(string, 
 		select {
 		case <-ctx.Done():
 		case <-time.After(e.office):
+			e.stop(follow) // the library demands that a leader ends its work before it gives up the lease
 			resign()
 		}
 	}

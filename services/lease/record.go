@@ -122,10 +122,12 @@ func deleteRecord(ctx context.Context, all []*service.Member, from service.Clien
 		if nodeOf(l.HolderIdentity) != from.Name {
 			continue
 		}
-		if _, err := c.Delete(ctx, string(kv.Key)); err != nil {
+		done, err := c.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(string(kv.Key)), "=", kv.ModRevision)).
+			Then(clientv3.OpDelete(string(kv.Key))).Commit()
+		if err != nil {
 			return had, err
 		}
-		had = true
+		had = had || done.Succeeded
 	}
 	return had, nil
 }

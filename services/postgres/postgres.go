@@ -48,9 +48,9 @@ var Service = service.Service{
 		return idleLimit(v)
 	},
 	Check: func(v service.Values) error {
-		if limit := idleLimit(v); limit > 0 && v["watch"] == "ping" && limit <= v.Duration("every") {
-			return fmt.Errorf("idle=%v ends sessions between two pings: write every= shorter than that, not %s",
-				limit, v["every"])
+		if limit := idleLimit(v); limit > 0 && v["watch"] == "ping" && limit < 2*v.Duration("every") {
+			return fmt.Errorf("idle=%v may end a session before its holder has missed the answer to a ping: write "+
+				"every= at most half of that, not %s", limit, v["every"])
 		}
 		return checkServers(v)
 	},

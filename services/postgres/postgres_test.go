@@ -217,7 +217,7 @@ func waits(t *testing.T, r *service.Running) {
 }
 
 func TestOptionsRefused(t *testing.T) {
-	for _, words := range [][]string{{"idle=soon"}, {"idle=1ns"}, {"members=2"}, {"watch=ping", "idle=400ms"},
+	for _, words := range [][]string{{"idle=soon"}, {"idle=1ns"}, {"members=2"}, {"watch=ping", "idle=700ms"},
 		{"standby=on", "lag=500ms", "idle=500ms"}} {
 		if _, err := Service.Parse(words); err == nil {
 			t.Errorf("%v is accepted", words)

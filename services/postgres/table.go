@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"turnstile/bench/service"
+	"turnstile/bench/service/held"
 	"turnstile/nodes/foreign/program"
-	"turnstile/services/held"
 )
 
 // Table is the service that uses a row of a table by the rule of ShedLock 7: see its SqlStatementsSource,

@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"turnstile/bench/service"
+	"turnstile/bench/service/held"
 	"turnstile/nodes/foreign/program"
-	"turnstile/services/held"
 	"turnstile/services/lag"
 	"turnstile/services/redisd"
 )
@@ -113,8 +113,6 @@ var (
 	return redis.call('INCR', KEYS[2]) end return 0`)
 	extend = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then
 	return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`)
-	free = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then
-	return redis.call('DEL', KEYS[1]) end return 0`)
 )
 
 // A lock is one node's client of the service. It uses the first server until this server fails, and then the
@@ -236,7 +234,7 @@ func (l *lock) Release(ctx context.Context) error {
 	if l.values["release"] == "del" {
 		return l.failed(l.Clients[l.uses].Del(ctx, l.key).Err())
 	}
-	freed, err := free.Run(ctx, l.Clients[l.uses], []string{l.key}, l.holds).Int()
+	freed, err := redisd.Free.Run(ctx, l.Clients[l.uses], []string{l.key}, l.holds).Int()
 	if err == nil && freed == 0 {
 		return program.ErrLost
 	}

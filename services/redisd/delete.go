@@ -7,8 +7,15 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"turnstile/bench/service"
 )
+
+// Free is the script that deletes the key KEYS[1] if it has the value ARGV[1], and returns how many keys it
+// deleted.
+var Free = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then
+	return redis.call('DEL', KEYS[1]) end return 0`)
 
 // Label returns a random value for the key of a lock, which begins with the name of its holder.
 func Label(name string) string { return name + " " + rand.Text() }
@@ -35,10 +42,11 @@ func deleteAt(ctx context.Context, m *service.Member, from service.Client) (had 
 		if err != nil || !mayBe(value, from) {
 			continue
 		}
-		if err := c.Del(ctx, key).Err(); err != nil {
+		count, err := Free.Run(ctx, c, []string{key}, value).Int()
+		if err != nil {
 			return had, err
 		}
-		had = true
+		had = had || count > 0
 	}
 	return had, keys.Err()
 }

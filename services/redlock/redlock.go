@@ -14,8 +14,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"turnstile/bench/service"
+	"turnstile/bench/service/held"
 	"turnstile/nodes/foreign/program"
-	"turnstile/services/held"
 	"turnstile/services/redisd"
 )
 

@@ -103,6 +103,10 @@ func (l *lock) renew(ctx context.Context) error {
 // hear handles an event of a connection. It ignores events of connections that were given up.
 func (l *lock) hear(number int32, e zk.Event) {
 	if e.Type == zk.EventSession && number == l.begun.Load() {
+		if e.State == zk.StateHasSession {
+			l.connected()
+			return
+		}
 		expired := e.State == zk.StateExpired
 		l.fall(expired, expired || e.State == zk.StateDisconnected && l.values["lost"] == disconnected)
 	}
@@ -135,7 +139,7 @@ func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
 	}
 	g, err := l.queue(ctx)
 	if err != nil {
-		l.leave()
+		l.remove(l.life)
 	}
 	return g, err
 }
@@ -288,22 +292,16 @@ func (l *lock) Release(ctx context.Context) error {
 		return err
 	}
 	was := l.mine
-	err := l.leave()
+	err := l.remove(l.life)
 	if err == nil && (was == "" || over) {
 		return program.ErrLost
 	}
 	return err
 }
 
-// leave is remove within the time of a session.
-func (l *lock) leave() error {
-	ctx, cancel := context.WithTimeout(l.life, l.values.Duration("session"))
-	defer cancel()
-	return l.remove(ctx)
-}
-
-// remove deletes the ZooKeeper node of this client, if it has one. It returns program.ErrLost if the node was
-// gone already. If a connection was lost meanwhile, remove cannot tell whether it was, and returns nil.
+// remove deletes the ZooKeeper node of this client, if it has one. Without a connection it waits for one,
+// since the node would block all clients as long as the session lives. It returns program.ErrLost if the node
+// was gone already. If a connection was lost meanwhile, remove cannot tell whether it was, and returns nil.
 func (l *lock) remove(ctx context.Context) error {
 	if l.mine == "" {
 		return nil
@@ -331,7 +329,6 @@ func (l *lock) remove(ctx context.Context) error {
 // the node blocks this client too, until the session ends.
 func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 	l.used = zk.NewLock(l.conn, l.root, l.acl)
-	since := l.fallen()
 	done := make(chan error, 1)
 	go func(used *zk.Lock) { done <- used.LockWithData(l.name) }(l.used)
 	select {
@@ -341,7 +338,7 @@ func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 		if err != nil {
 			return program.Grant{}, errors.Join(fmt.Errorf("zk.Lock: %w", err), l.renew(ctx))
 		}
-		return l.grant(0, since), nil
+		return l.grant(0, l.connectedSince()), nil
 	}
 }
 

@@ -13,6 +13,7 @@ type losses struct {
 	falls int           // number of falls; the option "lost" of the service says which losses are falls
 	lost  chan struct{} // channel Lost of the latest grant; nil: the channel is closed, or the grant is over
 	over  bool          // the session has expired since the latest request
+	back  int           // falls when the session was last connected
 }
 
 // ask begins a request, and returns the number of falls so far.
@@ -28,6 +29,25 @@ func (l *losses) fallen() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.falls
+}
+
+// connected records that the session is connected: what the library grants from now on does not depend on
+// earlier falls, unless the session has expired since the request.
+func (l *losses) connected() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.back = l.falls
+}
+
+// connectedSince returns the number of falls when the session was last connected, or -1 if it has expired
+// since the latest request.
+func (l *losses) connectedSince() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return -1
+	}
+	return l.back
 }
 
 // fall records the loss of the connection or the session. counts says whether the loss is a fall.

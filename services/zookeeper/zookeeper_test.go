@@ -45,7 +45,8 @@ func TestLock(t *testing.T) {
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"library", ofLibrary}, {"herd", crowd}, {"told in time", toldInTime},
 		{"told late", toldLate}, {"session over", sessionOver},
-		{"taken away", takenAway}, {"unlock failed", unlockFailed}, {"answer lost", answerLost}} {
+		{"taken away", takenAway}, {"unlock failed", unlockFailed}, {"answer lost", answerLost},
+		{"reconnected", reconnected}, {"release waits", releaseWaits}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -212,6 +213,62 @@ func unlockFailed(t *testing.T, r *service.Running) {
 			}
 		}
 	}
+}
+
+// reconnected shows that a client that was disconnected while it waited keeps what the library then grants.
+func reconnected(t *testing.T, r *service.Running) {
+	p := servicetest.NewProxy(t, r.Addresses[0])
+	a := client(t, []string{p.Address}, "reconnected", "recipe=library", "session=12s")
+	b := client(t, r.Addresses, "reconnected", "recipe=library")
+	servicetest.Acquire(t, b, 5*time.Second)
+	granted := make(chan program.Grant, 1)
+	go func() {
+		defer close(granted)
+		if g, err := a.Acquire(t.Context()); err == nil {
+			granted <- g
+		}
+	}()
+	time.Sleep(200 * time.Millisecond) // so that it waits
+	p.Cut()
+	until(t, func() bool { return a.fallen() > 0 }) // after 8 s
+	p.Heal()
+	until(t, func() bool { return a.conn.State() == zk.StateHasSession })
+	servicetest.Release(t, b)
+	g, is := <-granted
+	if !is {
+		t.Fatal("its session has ended")
+	}
+	servicetest.Kept(t, g, 100*time.Millisecond)
+}
+
+// until waits until a condition holds.
+func until(t *testing.T, holds func() bool) {
+	t.Helper()
+	for late := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("it takes too long")
+		}
+	}
+}
+
+// releaseWaits shows that a client that cannot release the lock tries until it can.
+func releaseWaits(t *testing.T, r *service.Running) {
+	p := servicetest.NewProxy(t, r.Addresses[0])
+	a := client(t, []string{p.Address}, "waits", "session=1s")
+	servicetest.Acquire(t, a, 5*time.Second)
+	p.Cut()
+	released := make(chan error, 1)
+	go func() { released <- a.Release(t.Context()) }()
+	select {
+	case err := <-released:
+		t.Fatalf("without a server the release returns %v", err)
+	case <-time.After(2 * time.Second):
+	}
+	p.Heal()
+	if err := <-released; err != nil && !errors.Is(err, program.ErrLost) {
+		t.Error(err)
+	}
+	servicetest.Acquire(t, a, 5*time.Second)
 }
 
 // answerLost shows that a client finds its own node by name if the answer to its create is lost.

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"turnstile/bench/service"
+	"turnstile/bench/service/held"
 	"turnstile/nodes/foreign/program"
 )
 
@@ -33,10 +32,8 @@ type lock struct {
 	name   string
 	ttl    time.Duration
 
-	mu       sync.Mutex
 	revision uint64
-	stop     chan struct{} // closed to end the updates of the key
-	stopped  chan struct{} // closed once the updates have ended
+	watch    held.Watch
 }
 
 // rotated returns the servers in the order in which a node tries them. Different nodes start with different
@@ -94,11 +91,16 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		}
 	}
 	for {
-		call, cancel := context.WithTimeout(ctx, asking)
+		if ctx.Err() != nil {
+			return program.Grant{}, ctx.Err()
+		}
+		// A call that is cancelled may create the key all the same.
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), asking)
+		sent := time.Now()
 		revision, err := l.kv.Create(call, l.key, []byte(l.name))
 		cancel()
 		if err == nil {
-			return l.granted(revision), nil
+			return l.granted(sent, revision), nil
 		}
 		if errors.Is(err, jetstream.ErrNoStreamResponse) { // a bucket in memory is lost with its server
 			err = errors.Join(err, l.make(ctx))
@@ -146,61 +148,36 @@ func (l *lock) await(ctx context.Context) (held bool, err error) {
 	}
 }
 
-// granted starts to renew the lock until it is released or lost.
-func (l *lock) granted(revision uint64) program.Grant {
-	lost := make(chan struct{})
-	l.revision, l.stop, l.stopped = revision, make(chan struct{}), make(chan struct{})
-	go l.keep(lost, l.stop, l.stopped)
-	return program.Grant{Fence: revision, Lost: lost}
-}
-
-// keep updates the key three times per ttl. The lock is lost if another client has changed the key, or if no
-// update has succeeded for a ttl.
-func (l *lock) keep(lost, stop, stopped chan struct{}) {
-	defer close(stopped)
-	kept := time.Now()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-time.After(l.ttl / 3):
-		}
+// granted returns the grant of a key that was created by a call sent at a time. It updates the key three
+// times per ttl. The lock is lost if another client has changed the key, or once a ttl has passed since the
+// latest call that succeeded was sent.
+func (l *lock) granted(sent time.Time, revision uint64) program.Grant {
+	l.revision = revision
+	valid := sent.Add(l.ttl)
+	lost := l.watch.Renew(valid, l.ttl/3, func(ctx context.Context) (time.Time, error) {
 		sent := time.Now()
-		ctx, cancel := context.WithTimeout(context.Background(), l.ttl/3)
-		l.mu.Lock()
-		revision := l.revision
-		l.mu.Unlock()
-		next, err := l.kv.Update(ctx, l.key, []byte(l.name), revision)
-		cancel()
+		// An update that is cancelled may be carried out all the same.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.ttl/3)
+		defer cancel()
+		next, err := l.kv.Update(ctx, l.key, []byte(l.name), l.revision)
 		switch {
 		case err == nil:
-			kept = sent
-			l.mu.Lock()
-			l.revision = next
-			l.mu.Unlock()
-			continue
-		case wrongRevision(err), time.Since(kept) > l.ttl:
-			fmt.Fprintln(os.Stderr, "the key is lost:", err)
-			close(lost)
-			return
+			l.revision, valid = next, sent.Add(l.ttl)
+		case errors.Is(err, jetstream.ErrKeyRevisionMismatch):
+			return valid, err
 		}
-	}
-}
-
-// wrongRevision reports whether an error says that the key has another revision.
-func wrongRevision(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+		return valid, nil // the next update may succeed
+	})
+	return program.Grant{Fence: revision, Lost: lost}
 }
 
 // Release implements program.Lock.
 func (l *lock) Release(ctx context.Context) error {
-	close(l.stop)
-	<-l.stopped
+	l.watch.End()
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
 	err := l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
-	if err != nil && wrongRevision(err) {
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		return program.ErrLost
 	}
 	return err

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"turnstile/bench/service"
 	"turnstile/hosts/cluster"
@@ -97,6 +99,55 @@ func TestComesUpWithoutServers(t *testing.T) {
 	defer l.Close()
 	if g, err := l.Acquire(ctx); err == nil {
 		t.Errorf("without a server it is granted %v", g)
+	}
+}
+
+// A fakeKV is a bucket whose servers answer a number of updates. During a Create its client gives up.
+type fakeKV struct {
+	jetstream.KeyValue
+	answers int
+	giveUp  func()
+}
+
+func (kv *fakeKV) Update(ctx context.Context, _ string, _ []byte, last uint64) (uint64, error) {
+	if kv.answers > 0 {
+		kv.answers--
+		return last + 1, nil
+	}
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+func (kv *fakeKV) Create(ctx context.Context, _ string, _ []byte,
+	_ ...jetstream.KVCreateOpt) (uint64, error) {
+	kv.giveUp()
+	return 7, ctx.Err()
+}
+
+// A holder whose servers have fallen silent is told when a ttl has passed since its last update was sent: not
+// after the key has expired.
+func TestToldInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lock{kv: &fakeKV{answers: 1}, ttl: 3 * time.Second}
+		began := time.Now()
+		<-l.granted(began, 1).Lost
+		if after := time.Since(began); after != 4*time.Second { // the update was sent after 1 s
+			t.Errorf("it is told after %v", after)
+		}
+		l.watch.End()
+	})
+}
+
+// A client that gives up while its key is created holds the lock, and so can release it.
+func TestGivesUpTooLate(t *testing.T) {
+	ctx, giveUp := context.WithCancel(t.Context())
+	l := &lock{kv: &fakeKV{giveUp: giveUp}, ttl: time.Minute}
+	if g, err := l.Acquire(ctx); err != nil || g.Fence != 7 {
+		t.Errorf("%v, %v", g, err)
+	}
+	l.watch.End()
+	if _, err := l.Acquire(ctx); err == nil {
+		t.Error("it creates the key after it has given up")
 	}
 }
 

@@ -193,9 +193,10 @@ func deleteIn(ctx context.Context, js jetstream.JetStream, bucket, name string) 
 	for _, key := range keys {
 		e, failed := kv.Get(ctx, key)
 		if failed == nil && string(e.Value()) == name {
-			failed, had = kv.Delete(ctx, key), true
+			failed = kv.Delete(ctx, key, jetstream.LastRevision(e.Revision()))
+			had = had || failed == nil
 		}
-		if !errors.Is(failed, jetstream.ErrKeyNotFound) {
+		if !errors.Is(failed, jetstream.ErrKeyNotFound) && !errors.Is(failed, jetstream.ErrKeyRevisionMismatch) {
 			err = errors.Join(err, failed)
 		}
 	}
