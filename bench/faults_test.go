@@ -91,7 +91,7 @@ func agreement(t *testing.T, faults []chaos.Fault, events []history.Event) check
 	t.Helper()
 	const live = nodes.Timing | nodes.NoPause | nodes.ServerMajority // assumptions that hold again after faults
 	s := check.Setting{Problem: check.Election, Config: nodes.Config{N: 5}, Leads: &algorithm.Leadership{},
-		Grace: time.Second, Live: live, Faults: CheckedFaults(faults)}
+		Grace: time.Second, Live: live, Faults: CheckedFaults(faults, false)}
 	sections := check.Sections(history.Header{Nodes: 5}, s)
 	f := check.New(sections, s)
 	var logs []*history.NodeLog

@@ -51,7 +51,7 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	s.Recovers = j.Servers.Recovers
 	s.Open, s.Alone = j.Workload.Load == workload.Open, j.Alone()
 	s.Fills, s.Work = j.fills(&s), j.Workload.Work
-	s.Expected, s.Faults, s.Promise = j.Entries, CheckedFaults(faults), j.promise()
+	s.Expected, s.Faults, s.Promise = j.Entries, CheckedFaults(faults, j.namesNobody()), j.promise()
 	return s
 }
 

@@ -682,7 +682,7 @@ func TestWhatFaultsOfServicesDo(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		asked := CheckedFaults(all)[0]
+		asked := CheckedFaults(all, false)[0]
 		if got := (does{asked.Freezes, asked.Spares, asked.Cuts}); got != want || got.spares && asked.Hits(0, 0) {
 			t.Errorf("%s: %+v, not %+v", text, got, want)
 		}

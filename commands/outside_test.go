@@ -47,8 +47,14 @@ func TestControlCharactersFromOutside(t *testing.T) {
 }
 
 // A foreign program gets few variables, and those that --pass names. Its children end with it, even those in
-// sessions of their own.
+// sessions of their own, whether the trial kills their node or the node kills itself.
 func TestSurroundingsOfForeignPrograms(t *testing.T) {
+	for _, victim := range []string{"1", "holder"} {
+		t.Run(victim, func(t *testing.T) { surroundings(t, victim) })
+	}
+}
+
+func surroundings(t *testing.T, victim string) {
 	t.Parallel()
 	dir := t.TempDir()
 	script, err := os.ReadFile("../examples/python/ra.py")
@@ -66,7 +72,7 @@ func TestSurroundingsOfForeignPrograms(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "start"), []byte(start), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := orchestrator(t, dir, "bench", "--foreign", "sh start", "-n", "2", "--kill", "1",
+	cmd := orchestrator(t, dir, "bench", "--foreign", "sh start", "-n", "2", "--kill", victim,
 		"--at", "300ms", "--for", "200ms", "--duration", "1s", "--no-progress", "--pass", "SECRET_B,SECRET_C")
 	cmd.Env = append(cmd.Env, "SECRET_A=1", "SECRET_B=1", "HOME="+dir, "TZ=UTC")
 	out, _ := cmd.CombinedOutput()

@@ -99,7 +99,7 @@ func (r *Run) ledger(t *TrialResult, j bench.Judgement) {
 	if leaders == nil || !j.Window.Known() {
 		return
 	}
-	asked := bench.CheckedFaults(r.faults(t.Number))
+	asked := bench.CheckedFaults(r.faults(t.Number), false)
 	var faults []leadership.Fault
 	for i := range j.Faults {
 		f := leadership.Fault{Number: int(j.Faults[i].Number), From: j.Faults[i].From, To: j.Faults[i].To}

@@ -16,6 +16,12 @@ var deleteLocks = Kind{Key: "delete", Layer: OfServers,
 	Example: "delete: lock of holder", Breaks: nodes.NoAmnesia, Did: "has deleted a lock", Zero: new(Delete),
 	Flag: "have the key of a client's `lock` deleted by hand, as in 'lock of holder'"}
 
+// Deletes reports whether the effect deletes keys of locks.
+func Deletes(e Effect) bool {
+	_, is := e.(*Delete)
+	return is
+}
+
 func (d *Delete) Strike(c Cluster, m port.Member) error {
 	return c.Delete(m, d.Whose.Word == "holder")
 }

@@ -296,6 +296,17 @@ func Forgets(e Effect) bool {
 	return is && k.Forget
 }
 
+// Closes reports whether the effect closes the connections that it hits.
+func Closes(e Effect) bool {
+	switch e := e.(type) {
+	case *Partition:
+		return e.Close
+	case *DropAnswer:
+		return e.Close
+	}
+	return false
+}
+
 // Remembering returns the effect without forget.
 func Remembering(e Effect) Effect {
 	if k, is := e.(*Kill); is {

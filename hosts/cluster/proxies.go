@@ -336,11 +336,10 @@ type proxyServer struct {
 // A proxy forwards connections to one address.
 type proxy struct {
 	relay.Relay
-	port *Port
-	rule atomic.Pointer[rule] // how faults affect all its connections
-	// asked is set if the client has sent something since the server's last answer.
-	asked atomic.Bool
-	bytes atomic.Uint64 // number of bytes received, in both directions
+	port  *Port
+	rule  atomic.Pointer[rule] // how faults affect all its connections
+	asked sync.Map             // by the net.Conn of the client: see line
+	bytes atomic.Uint64        // number of bytes received, in both directions
 	// answered is the time of the server's last data, in nanoseconds since the process began; 0: no data yet.
 	answered atomic.Int64
 }
@@ -383,7 +382,13 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 	}
 	p := &proxy{Relay: relay.Relay{Address: broker.Address(held.Number), Dial: relay.To(upstream)}, port: held}
 	p.Pass = func(ctx context.Context, to, from net.Conn, up bool) error {
-		return (&line{p, !up}).pass(ctx, to, from)
+		client := from
+		if !up {
+			client = to
+		}
+		defer p.asked.Delete(client)
+		asked, _ := p.asked.LoadOrStore(client, new(atomic.Bool))
+		return (&line{p, !up, asked.(*atomic.Bool)}).pass(ctx, to, from)
 	}
 	p.rule.Store(&rule{changed: make(chan struct{})})
 	if err := p.Start(); err != nil {
@@ -480,6 +485,9 @@ func (s *proxyServer) report() proxyReport {
 type line struct {
 	*proxy
 	answers bool // the line carries data from the server to the client
+	// asked is set if the client has sent something since the server's last answer. Both lines of a connection
+	// have it.
+	asked *atomic.Bool
 }
 
 // A chunk is the data of one read.

@@ -25,6 +25,13 @@ func Descendants(pid int) (all []int) {
 	return all
 }
 
+// SignalAll sends a signal to processes, some of which may have ended.
+func SignalAll(of []int, s syscall.Signal) {
+	for _, pid := range of {
+		syscall.Kill(pid, s)
+	}
+}
+
 // A Guard does something when this process ends, unless it is dismissed before. It is a process that outlives
 // this one for a moment.
 type Guard struct {

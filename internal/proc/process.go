@@ -270,24 +270,25 @@ func (p *Process) Turns() uint32 { return p.turns.Load() }
 // Printed returns the beginning and the end of the output of the process that was kept so far.
 func (p *Process) Printed() string { return p.tail.String() }
 
-// Signal sends a signal to the process. SIGSTOP and SIGCONT go to its whole process group, if that is its
-// own, and SIGKILL to all its descendants. The error is os.ErrProcessDone if the process has ended.
+// Signal sends a signal to the process. If it has a process group of its own, SIGSTOP, SIGCONT and SIGKILL go
+// to that group and to all its descendants, since some may be in sessions of their own. The error is
+// os.ErrProcessDone if the process has ended.
 func (p *Process) Signal(s syscall.Signal) error {
-	if p.own && s == syscall.SIGCONT { // all at once: a node must not go on while its program stands still
-		if err := p.cmd.Process.Signal(syscall.Signal(0)); err != nil {
-			return err
-		}
-		return syscall.Kill(-p.Pid(), s)
+	if !p.own || s != syscall.SIGSTOP && s != syscall.SIGCONT && s != syscall.SIGKILL {
+		return p.cmd.Process.Signal(s)
 	}
-	var below []int
-	if p.own && s == syscall.SIGKILL {
-		below = Descendants(p.Pid()) // those in sessions of their own are not in its group
+	below := Descendants(p.Pid())
+	if s == syscall.SIGCONT { // the group last and at once: a node must not go on while its program stands still
+		err := p.cmd.Process.Signal(syscall.Signal(0))
+		if err == nil {
+			SignalAll(below, s)
+			err = syscall.Kill(-p.Pid(), s)
+		}
+		return err
 	}
 	err := p.cmd.Process.Signal(s)
-	for _, pid := range below {
-		syscall.Kill(pid, s)
-	}
-	if err == nil && p.own && s == syscall.SIGSTOP {
+	SignalAll(below, s)
+	if err == nil && s == syscall.SIGSTOP {
 		syscall.Kill(-p.Pid(), s) // fails only if it has ended
 	}
 	return err

@@ -23,6 +23,8 @@ type Bridge interface {
 	// Take returns the lines for the program since the last call, valid until the next input, and the error
 	// of the program that ends the run, if any.
 	Take() (lines []byte, wrong error)
+	// Asks reports whether the latest request of the client was given to Take.
+	Asks() bool
 	// Says returns the body of a message to a peer and, unless the kind of the message names it, its type.
 	Says(m nodes.Message) (typ, body string)
 	// Timers returns how many timers of the program run, and how many it has set.
@@ -97,6 +99,8 @@ func (b *bridge) Take() ([]byte, error) {
 	b.out = b.out[:0]
 	return lines, b.wrong
 }
+
+func (b *bridge) Asks() bool { return !b.wants }
 
 // fail ends the run with an error, unless it has one already.
 func (b *bridge) fail(format string, args ...any) {
@@ -257,7 +261,7 @@ func (b *bridge) giveUp(env *nodes.Env) {
 // Leave implements nodes.Leaver. If the client is inside, the program is told when it leaves, unless it
 // lingers. From then on nothing counts that the program says, but its answer.
 func (b *lock) Leave(env *nodes.Env, lingers bool) {
-	if b.departs = true; !b.inside || lingers {
+	if b.departs = true; b.away == 0 && (!b.inside || lingers) {
 		b.away = b.call(env, "leave")
 	}
 }
@@ -265,9 +269,12 @@ func (b *lock) Leave(env *nodes.Env, lingers bool) {
 // Leave implements nodes.Leaver.
 func (b *elector) Leave(env *nodes.Env, lingers bool) {
 	if b.leads && !lingers {
+		b.leads = false
 		env.Elect(nodes.None, b.term)
 	}
-	b.away = b.call(env, "leave")
+	if b.away == 0 {
+		b.away = b.call(env, "leave")
+	}
 }
 
 // goes handles a line of a program that was told to leave.

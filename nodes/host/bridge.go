@@ -222,6 +222,7 @@ func (b *bridge) hear() {
 		if b.pass(); h.err != nil {
 			return
 		}
+		h.tellRequests()
 	}
 	b.end(wrong)
 	if b.child.news.Load() {

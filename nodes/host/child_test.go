@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/nodes"
+	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
+	"turnstile/nodes/port"
 )
 
 // initOK is a command of the shell that writes a line to standard error, and answers init.
@@ -121,5 +124,52 @@ func TestChildrenReadAll(t *testing.T) {
 	<-c.process.Ended()
 	if says := c.lastWords(); !strings.Contains(says, "20000") {
 		t.Error(says)
+	}
+}
+
+// An askingMachine stands for a machine whose program has, or does not have, the latest request.
+type askingMachine struct {
+	foreign.Bridge
+	asks bool
+}
+
+func (m *askingMachine) Asks() bool { return m.asks }
+
+// A counter is a watcher that counts what it hears.
+type counter struct{ heard int }
+
+func (w *counter) Watch(*port.Hook) port.Action { w.heard++; return port.NoAction }
+func (*counter) MidInput() bool                 { return false }
+func (*counter) Stands(int64) bool              { return false }
+
+type noClock struct{}
+
+func (noClock) Now() int64     { return 0 }
+func (noClock) SetAlarm(int64) {}
+
+// A watcher hears of a request once the program has been told, which may have to release the lock before.
+func TestRequestsAreToldOnceTheProgramHasThem(t *testing.T) {
+	c := nodes.Config{N: 1}.With(foreign.CommandOption, "x").With(foreign.PromisesOption, "safe=no-loss")
+	algo, err := foreign.Algorithm(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := algorithm.Assemble(algorithm.Instance{Algorithm: algo, Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, m := &counter{}, &askingMachine{}
+	h := &host{config: Config{Watcher: w}, clock: noClock{}, bridge: &bridge{machine: m, gathers: true}}
+	h.process.Node = *nodes.NewNode(stack.Stack, 0, 0, nil)
+	h.process.Node.Handle(nodes.Input{Kind: nodes.Request})
+	h.clients = []*client{{host: h, untold: true}}
+	for i, step := range []struct {
+		asks, gathers bool
+		want          int
+	}{{false, false, 0}, {true, true, 0}, {true, false, 1}, {true, false, 1}} {
+		m.asks, h.bridge.gathers = step.asks, step.gathers
+		if h.tellRequests(); w.heard != step.want {
+			t.Errorf("step %d: it has heard of %d requests, not %d", i, w.heard, step.want)
+		}
 	}
 }

@@ -28,6 +28,7 @@ type client struct {
 	does   bool   // it is inside, and the next step of its work, or its exit, is due
 	over   bool   // no request is planned any more
 	begun  bool   // a request was planned
+	untold bool   // the watcher was not told of its latest request: see tellRequests
 	units  int32  // units wanted by the latest request
 	money  int64  // the account at the latest entry
 	fenced bool   // the resource refuses writes under lower fence numbers
@@ -253,9 +254,8 @@ func (c *client) issue() {
 	h.asks = true
 	h.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
 	h.asks = false
-	if c.state() == nodes.Waiting {
-		h.tellFaults(port.OnRequest, 0)
-	}
+	c.untold = c.state() == nodes.Waiting
+	h.tellRequests()
 }
 
 // cancel has the client cancel its request if it has waited for long, unless no more requests are issued:

@@ -3,9 +3,11 @@ package host
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
+	"turnstile/internal/proc"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
@@ -42,6 +44,19 @@ func (h *host) tellFaultsOf(m port.Hook) {
 	}
 }
 
+// tellRequests tells the watcher of each request once the client waits: if a program stands for the machine,
+// once its line was written to the program, which may have a release to do first.
+func (h *host) tellRequests() {
+	for _, c := range h.clients {
+		if !c.untold || h.bridge != nil && (h.bridge.gathers || !h.bridge.machine.Asks()) {
+			continue
+		}
+		if c.untold = false; c.state() == nodes.Waiting {
+			h.tellFaults(port.OnRequest, 0)
+		}
+	}
+}
+
 // pause makes the node do nothing until the fault is healed. Meanwhile the orchestrator stops the process.
 // The node does not stop itself, since its SIGSTOP might come after the orchestrator's SIGCONT.
 func (h *host) pause() {
@@ -56,6 +71,9 @@ func (h *host) pause() {
 func (h *host) die() {
 	h.traffic.flush(time.Second) // an error means that a broker is gone
 	h.record(history.Event{Kind: history.Killed})
+	if h.bridge != nil { // the trial kills the process group, which some children of programs leave
+		proc.SignalAll(proc.Descendants(os.Getpid()), syscall.SIGKILL)
+	}
 	if err := signalOwnThread(syscall.SIGKILL); err != nil && h.err == nil {
 		h.err = fmt.Errorf("carrying out a fault: %w", err)
 	}

@@ -63,6 +63,7 @@ func (h *host) gone() {
 // lingered ends the time for which clients go on.
 func (h *host) lingered() {
 	h.departs.linger, h.departs.over = 0, true
+	h.handle(nodes.Input{Kind: nodes.Leave, Instance: h.bridge.instance})
 	h.hurry()
 	h.act()
 }
