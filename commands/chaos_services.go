@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"turnstile/bench/service"
 	"turnstile/bench/study"
 	"turnstile/internal/english"
+	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -35,7 +37,8 @@ With --client CMD, your own client takes the place of that of the one service th
 With --known, each service has --plans, and the hunt tells after how many of them it found each line of matrix
 failures: its measure. The table is recall.csv in the folder of the set.
 
-Given again, the same command goes on from the journal services.jsonl in the folder of the set.
+Given again, the same command goes on from the journal services.jsonl in the folder of the set. Once you have
+changed your client, give another --set.
 
 Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted or all runs inconclusive, 64 bad usage.`
 
@@ -186,6 +189,7 @@ func (c *huntCall) run(ctx context.Context, a *app) error {
 	}
 	h.Subject, h.Draws = c.subject, c.draws
 	h.Command = c.command
+	h.Client, h.Digest = c.client, digestOf(c.client)
 	if err := c.choose(ctx, a); err != nil {
 		return err
 	}
@@ -230,6 +234,21 @@ func (c *huntCall) run(ctx context.Context, a *app) error {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil
+}
+
+// digestOf returns a digest of the files that a command names, or "" if it names none.
+func digestOf(command string) string {
+	sum, any := sha256.New(), false
+	for _, word := range strings.Fields(command) {
+		if text, err := input.ReadFile(word, input.TableLimit); err == nil {
+			sum.Write(text)
+			any = true
+		}
+	}
+	if !any {
+		return ""
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
 // command returns the command that repeats a job, without options of the service at their defaults.

@@ -61,7 +61,7 @@ func optionColumn(service, option string) string {
 const needsPython = "[Python](#your-own-client)"
 
 var lockLines = []lockLine{
-	{"`redis`", "redis fence=on", lockRuns("redis"), "Redis; fence numbers need a script"},
+	{"`redis`", "redis fence=on", lockRuns("redis", "fence", "on"), "Redis; fence numbers need a script"},
 	{"`redis`, redis-py", "redis px=2s client=redis_lock.py", clientRuns("redis", "redis_lock.py"), needsPython},
 	{"`redis`, node-redis", "redis px=2s client=redis_lock.js", clientRuns("redis", "redis_lock.js"),
 		"[Node](#your-own-client)"},
@@ -85,7 +85,8 @@ var lockLines = []lockLine{
 		needsPython},
 	{"`postgres`, `idle`, `watch=ping`", "postgres watch=ping", lockRuns("postgres", "watch", "ping"),
 		"a session limit, and a holder that sends pings"},
-	{"`postgres-table`", "postgres-table fence=on", lockRuns("postgres-table"), "a table in PostgreSQL"},
+	{"`postgres-table`", "postgres-table fence=on", lockRuns("postgres-table", "fence", "on"),
+		"a table in PostgreSQL"},
 	{"`flock`", "flock", lockRuns("flock"), "one machine"},
 	{"`etcd-election`, 3 servers", "etcd-election members=3", nil, "a cluster of etcd; elects a leader"},
 	{"`lease`, 3 servers", "lease members=3", nil, "Kubernetes' API; elects a leader"},

@@ -178,7 +178,7 @@ func (c *tryCall) print(out io.Writer, cases []*study.TryCase) {
 			letter = "(" + letter + ")"
 		}
 		if !x.Calm {
-			faults[letter] = append(faults[letter], x.Name)
+			faults[letter] = append(faults[letter], x.Text())
 			continue
 		}
 		if last := len(loads.Rows) - 1; last < 0 || loads.Rows[last][0] != x.Name {
@@ -203,12 +203,16 @@ func (c *tryCall) print(out io.Writer, cases []*study.TryCase) {
 	if c.Untaken != nil {
 		fmt.Fprintf(out, "not of this service: %s\n", strings.Join(c.Untaken, "; "))
 	}
+	if c.Untimed != nil {
+		fmt.Fprintf(out, "no time for: %s\n", strings.Join(c.Untimed, "; "))
+	}
 	fmt.Fprintln(out)
 }
 
 // shortest returns the command that makes the run of a case. What the program declares by itself is left out.
 func (c *tryCall) shortest(x *study.TryCase) string {
 	o := x.Options(c.Seed)
+	o.Duration = x.Runs[0].Options.Duration // runs that show nothing are made again, and longer
 	o.Config.Options = maps.Clone(o.Config.Options)
 	if c.of.foreign.kinds == "" {
 		delete(o.Config.Options, foreign.KindsOption)

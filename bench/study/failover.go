@@ -27,6 +27,7 @@ import (
 	"turnstile/internal/pattern"
 	"turnstile/internal/stats"
 	"turnstile/internal/yamlfile"
+	"turnstile/judge/check"
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
 	"turnstile/nodes/algorithm"
@@ -270,8 +271,9 @@ func (c *FailoverCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	if err != nil {
 		r.Why = err.Error()
 	} else {
-		r.ServiceRun.read(run, c.Subject.Spec)
-		r.next(run, studyOf(c.Subject.Spec))
+		t := besideFairness(run.Trials[0])
+		r.ServiceRun.read(t, c.Subject.Spec)
+		r.next(run, t, studyOf(c.Subject.Spec))
 	}
 	if r.Why == "" {
 		c.Runs = append(c.Runs, r)
@@ -280,13 +282,21 @@ func (c *FailoverCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	}
 }
 
+// besideFairness returns a trial without what was found about fairness: a client that starves says nothing
+// about the time to the next entry, nor about who was inside.
+func besideFairness(t *runs.TrialResult) *runs.TrialResult {
+	beside := *t
+	beside.Verdict.Findings = slices.DeleteFunc(slices.Clone(t.Verdict.Findings),
+		func(f check.Finding) bool { return f.About() == check.AboutFairness })
+	return &beside
+}
+
 // next reads the time to the next entry or leader from the run.
-func (r *FailoverRun) next(run *runs.Run, of *kind) {
-	t := run.Trials[0]
+func (r *FailoverRun) next(run *runs.Run, t *runs.TrialResult, of *kind) {
 	switch shown, says := t.Verdict.Shown(); {
 	case t.Trouble != "":
 		r.Why = t.Trouble
-	case shown == 0 && !t.Verdict.Idle(), shown == algorithm.Unhit:
+	case shown == 0 && (!t.Verdict.Idle() || t.Verdict.Unsound()), shown == algorithm.Unhit:
 		r.Why = says
 	case len(t.Faults) != 1:
 		r.Why = "the fault never came"
@@ -489,8 +499,8 @@ func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	return asked
 }
 
-// TableRows returns the rows of failover.csv: those of the cases, and of earlier cases of the set that had
-// runs.
+// TableRows returns the rows of failover.csv: those of the cases, and earlier ones of the set that had runs
+// where a case has none.
 func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
 	before, err := set.Failover()
@@ -504,8 +514,14 @@ func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	of := func(r *results.FailoverRow) string { return fmt.Sprint(r.Line, r.AskedS, r.Fault) }
 	for i := range before {
 		b := &before[i]
-		if b.Runs > 0 && !slices.ContainsFunc(rows, func(r results.FailoverRow) bool { return of(&r) == of(b) }) {
+		if b.Runs == 0 {
+			continue
+		}
+		switch at := slices.IndexFunc(rows, func(r results.FailoverRow) bool { return of(&r) == of(b) }); {
+		case at < 0:
 			rows = append(rows, *b)
+		case rows[at].Runs+rows[at].LeftOut == 0 && m.Cases[at].Lacks() == "": // no run could be made this time
+			rows[at] = *b
 		}
 	}
 	place := map[string]int{}

@@ -242,7 +242,7 @@ func TestFailoverMoments(t *testing.T) {
 	}
 }
 
-// The table keeps the rows of lines that a call omits, in the order of the lines.
+// The table keeps the rows of lines that a call omits or has no runs of, in the order of the lines.
 func TestFailoverTableKeepsOthers(t *testing.T) {
 	m := &Failover{}
 	m.Setup.Results, m.Setup.Set = t.TempDir(), "failover"
@@ -263,7 +263,7 @@ func TestFailoverTableKeepsOthers(t *testing.T) {
 	for _, r := range rows {
 		got = append(got, fmt.Sprint(r.Line, " ", r.AskedS, " ", r.Runs))
 	}
-	want := first + " 1 3, " + first + " 2 4, " + second + " 1 0"
+	want := first + " 1 3, " + first + " 2 4, " + second + " 1 5"
 	if err != nil || strings.Join(got, ", ") != want {
 		t.Errorf("%s (%v), not %s", strings.Join(got, ", "), err, want)
 	}

@@ -47,6 +47,9 @@ type Hunt struct {
 	// Known are the lines of known failures to look for; nil: the hunt looks for unknown ones. A service is left
 	// alone once all its lines are found.
 	Known []*ServiceLine
+	// Client is the command of a client of the user's own in the place of that of the one service; empty: none.
+	// Digest is one of the client's files.
+	Client, Digest string
 	// Draws returns the options that are drawn for a service, and Subject the service with options. Command
 	// returns the command that repeats a job; plan is the file of its faults, or empty.
 	Draws   func(service string) []service.Draw
@@ -65,7 +68,7 @@ type Hunt struct {
 // huntLimit is the longest time for one run. No run that ended took half as long.
 const huntLimit = 4 * time.Minute
 
-// Read reads the journal. It returns an error if the journal has another seed or other services.
+// Read reads the journal. It returns an error if the journal is of another hunt.
 func (h *Hunt) Read() error { return h.read() }
 
 // Run makes the runs that the journal lacks. If ctx is done, it returns the error of ctx.
@@ -132,7 +135,7 @@ func (h *Hunt) one(ctx context.Context, number int) *Hunted {
 	l, j, err := h.draw(ctx, number)
 	if err != nil {
 		return &Hunted{Plan: number, Service: h.Services[number%len(h.Services)], Class: HuntFinding,
-			About: huntEnded, Says: err.Error()}
+			About: huntUnmade, Says: err.Error()}
 	}
 	one := h.try(ctx, fmt.Sprintf("plan-%04d", number), l, j)
 	one.Plan = number
@@ -158,7 +161,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	longest := slept()
 	one.Class, one.About, one.Says = judgeHunt(r, err, longest)
 	would := one.Class == HuntFinding || one.Class == HuntBusy
-	if known := h.documented(l, r); would && known != nil {
+	if known := h.documented(l, r, one.About); would && known != nil {
 		one.Class, one.Says = HuntOutside, fmt.Sprintf("%s (a known failure of these options: %s)", one.Says,
 			known.Key())
 	}
@@ -249,14 +252,33 @@ func sleepBeside(ctx context.Context) func() time.Duration {
 	}
 }
 
-// HuntFile is the journal of a hunt, in the folder of its set: a line of JSON with its seed and services, and
+// HuntFile is the journal of a hunt, in the folder of its set: a line of JSON that says what the hunt is, and
 // a line for each plan.
 const HuntFile = "services.jsonl"
 
-// A huntHeader is the first line of a journal.
+// A huntHeader is the first line of a journal: what the hunt is.
 type huntHeader struct {
 	Seed     uint64   `json:"seed"`
 	Services []string `json:"services"`
+	Known    bool     `json:"known,omitempty"`
+	Client   string   `json:"client,omitempty"`
+	Digest   string   `json:"digest,omitempty"`
+}
+
+func (h *Hunt) header() huntHeader {
+	return huntHeader{h.Seed, h.Services, h.Known != nil, h.Client, h.Digest}
+}
+
+// String returns the flags of the hunt.
+func (h huntHeader) String() string {
+	text := fmt.Sprintf("--seed %d and --only %s", h.Seed, strings.Join(h.Services, ","))
+	if h.Known {
+		text += " and --known"
+	}
+	if h.Client != "" {
+		text += fmt.Sprintf(" and --client %q", h.Client)
+	}
+	return text
 }
 
 // A Hunted is the result of a plan.
@@ -267,7 +289,7 @@ type Hunted struct {
 	Faults  []string    `json:"faults,omitempty"` // the faults as text
 	Load    string      `json:"load,omitempty"`   // the load, and how long the run was measured
 	Class   HuntClass   `json:"class"`
-	About   string      `json:"about,omitempty"` // the check that has the finding, or huntEnded or huntFences
+	About   string      `json:"about,omitempty"` // the check that has the finding, or what else it is about
 	Says    string      `json:"says,omitempty"`
 	Story   []string    `json:"story,omitempty"`  // what happened, line by line
 	Folder  string      `json:"folder,omitempty"` // folder of the run, if it is kept
@@ -304,9 +326,10 @@ func (h *Hunt) read() error {
 			if err := json.Unmarshal(line, &head); err != nil {
 				return fmt.Errorf("%s, line 1: %w", h.path(), err)
 			}
-			if head.Seed != h.Seed || !slices.Equal(head.Services, h.Services) {
-				return fmt.Errorf("%s has --seed %d and --only %s: give the same, or another --set", h.path(),
-					head.Seed, strings.Join(head.Services, ","))
+			if head.String() != h.header().String() {
+				return fmt.Errorf("%s has %v: give the same, or another --set", h.path(), head)
+			} else if head.Digest != h.Digest {
+				return fmt.Errorf("%s is of the client before its files were changed: give another --set", h.path())
 			}
 			continue
 		}
@@ -336,7 +359,7 @@ func (h *Hunt) open() (err error) {
 		return err
 	}
 	if whole == 0 {
-		return h.write(huntHeader{h.Seed, h.Services})
+		return h.write(h.header())
 	}
 	return nil
 }
@@ -367,8 +390,9 @@ const (
 
 // What a finding may be about, besides a check.
 const (
-	huntEnded  = "ended"  // the run ended early: a client or a program of the testbed died
-	huntFences = "fences" // a lower fence number was handed out after a higher one
+	huntUnmade = "not made" // the run could not be made, or did not end in time
+	huntEnded  = "ended"    // the run ended early: a client or a program of the testbed died
+	huntFences = "fences"   // a lower fence number was handed out after a higher one
 )
 
 // late is how much too long a sleep beside a run must be for the run to count as busy.
@@ -384,7 +408,7 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 		return HuntFinding, about, says
 	}
 	if r == nil || len(r.Trials) == 0 {
-		return busy(huntEnded, fmt.Sprintf("it could not be made: %v", made))
+		return busy(huntUnmade, fmt.Sprintf("it could not be made: %v", made))
 	}
 	t := r.Trials[0]
 	if t.Trouble != "" {
@@ -446,12 +470,12 @@ func brokenBy(r *runs.Run) (broken nodes.Assumption) {
 	return broken
 }
 
-// A takenFold finds out whether an operator took a key or a session from a client that was inside. It takes a
-// client that enters within tooSoon for inside.
+// A takenFold finds out whether an operator took a key or a session from a client that was inside, or from a
+// leader. It takes a client that enters within tooSoon for inside.
 type takenFold struct {
 	faults []chaos.Fault
 	taken  map[nodes.ID]int64 // when, by client; it has not entered since
-	in     map[nodes.ID]bool  // is inside
+	in     map[nodes.ID]bool  // is inside, or leads
 	had    bool               // such a client was inside
 }
 
@@ -467,13 +491,24 @@ func (f *takenFold) Add(e history.Event) {
 			f.had = f.had || f.in[victim]
 		}
 	case history.Entered:
-		at, taken := f.taken[e.Node]
-		f.had = f.had || taken && e.At-at < tooSoon
-		delete(f.taken, e.Node)
-		f.in[e.Node] = true
+		f.counts(e)
+	case history.Elected:
+		if e.Count != uint32(e.Node) {
+			delete(f.in, e.Node)
+			return
+		}
+		f.counts(e)
 	case history.Exited, history.Revoked, history.Crashed:
 		delete(f.in, e.Node)
 	}
+}
+
+// counts takes the event by which a client enters or a node leads.
+func (f *takenFold) counts(e history.Event) {
+	at, taken := f.taken[e.Node]
+	f.had = f.had || taken && e.At-at < tooSoon
+	delete(f.taken, e.Node)
+	f.in[e.Node] = true
 }
 
 // Close implements history.Fold.
@@ -668,7 +703,7 @@ func (s *huntShrinker) once(l *ServiceLine) bool {
 		return false
 	}
 	one := s.try(s.ctx, fmt.Sprintf("plan-%04d-shrunk-%02d", s.of.Plan, s.tries), l, j)
-	if one.Class != HuntFinding || one.About != s.of.About {
+	if one.Class != HuntFinding || one.About != s.of.About || one.About == huntUnmade {
 		return false
 	}
 	one.Plan = s.of.Plan

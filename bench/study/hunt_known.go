@@ -40,6 +40,12 @@ func (l *ServiceLine) Fails() string {
 	return "two inside"
 }
 
+// hasMark reports whether a run of the line shows what tells its failure from others with the same outcomes:
+// a silence, refusals, or overlaps that outlast the faults.
+func (l *ServiceLine) hasMark(r *ServiceRun) bool {
+	return l.Silence == 0 && !l.Refuses && !l.Lasts || l.shownBy(r, l)
+}
+
 // shownBy reports whether a run of a drawn plan shows the failure of the line: strict X, and what fences make
 // of it, as the line has it; or its silence, or its refusals.
 func (l *ServiceLine) shownBy(r *ServiceRun, drawn *ServiceLine) bool {
@@ -64,12 +70,19 @@ func (l *ServiceLine) shownBy(r *ServiceRun, drawn *ServiceLine) bool {
 
 // faultKey names the kind of a fault. Two faults with one key may differ in their targets and times.
 func faultKey(f *chaos.Fault) string {
-	return fmt.Sprint(effect.KindOf(f.Effect).Name(), effect.OfClients(f.Effect), effect.Forgets(f.Effect))
+	return fmt.Sprint(effect.KindOf(f.Effect).Name(), effect.OfClients(f.Effect), effect.Forgets(f.Effect),
+		effect.Closes(f.Effect))
+}
+
+// spares reports whether a fault leaves clients out.
+func spares(f *chaos.Fault, clients int) bool {
+	of := effect.TargetOf(f.Effect)
+	return of == nil || max(len(of.List), of.Many) < clients
 }
 
 // wordsOf returns the options of a drawn plan that the line names, and times and numbers that it does not
-// name. It returns false if the plan lacks an option of the line: if an option with fixed values has another
-// value, or if an option is off in one of the two alone.
+// name. It returns false if the plan lacks an option of the line: if the option is not drawn, if one with
+// fixed values has another value, or if one is off in one of the two alone.
 func (l *ServiceLine) wordsOf(drawn *ServiceLine, options []service.Draw) (words []string, has bool) {
 	asked, drew := valuesOf(l.With), valuesOf(drawn.With)
 	for _, o := range options {
@@ -85,12 +98,14 @@ func (l *ServiceLine) wordsOf(drawn *ServiceLine, options []service.Draw) (words
 		case given && (named || !o.Fixed && !off):
 			words = append(words, o.Name+"="+value)
 		}
+		delete(asked, o.Name)
 	}
-	return words, true
+	return words, len(asked) == 0
 }
 
 // reduced returns a drawn plan with only what the line names: its options (see wordsOf), and the faults of
-// the kinds of the line; nil: the plan lacks some.
+// the kinds of the line; nil: the plan lacks some. If nobody enters while a fault hits all clients, that is
+// not the failure of a line.
 func (l *ServiceLine) reduced(drawn *ServiceLine, options []service.Draw) *ServiceLine {
 	one, has := *drawn, false
 	if one.With, has = l.wordsOf(drawn, options); !has {
@@ -102,7 +117,7 @@ func (l *ServiceLine) reduced(drawn *ServiceLine, options []service.Draw) *Servi
 		kinds[faultKey(&l.Faults[i])] = true
 	}
 	for _, f := range drawn.Faults {
-		if _, wanted := kinds[faultKey(&f)]; wanted {
+		if _, wanted := kinds[faultKey(&f)]; wanted && (l.Silence == 0 || spares(&f, drawn.Nodes)) {
 			kinds[faultKey(&f)] = false
 			one.Faults = append(one.Faults, f)
 		}
@@ -152,7 +167,11 @@ func (h *Hunt) recall(ctx context.Context, name string, drawn *ServiceLine, made
 			if !shown {
 				continue
 			}
-			if _, anyway, made := h.showsKnown(ctx, called+"-without", l, l.without(one)); made && !anyway {
+			_, anyway, judged := h.showsKnown(ctx, called+"-without", l, l.without(one))
+			if !judged {
+				continue
+			}
+			if !anyway {
 				all = append(all, HuntFound{l.Key(), command})
 			}
 			break
@@ -170,13 +189,17 @@ func (l *ServiceLine) without(reduced *ServiceLine) *ServiceLine {
 	return &one
 }
 
-// documented returns a known failure that a run shows and that its options explain, whatever its faults: one
-// without faults, or one that goes on when they are over; nil: there is no such failure.
-func (h *Hunt) documented(drawn *ServiceLine, made *runs.Run) *ServiceLine {
+// documented returns a known failure of a service's own client that explains what a check of safety found in
+// a run, by the options of the run, whatever its faults: one without faults, or one that goes on when they
+// are over; nil: there is no such failure.
+func (h *Hunt) documented(drawn *ServiceLine, made *runs.Run, about string) *ServiceLine {
 	shows := readRun(made, drawn)
+	if h.Client != "" || shows == nil || shows.Strict != algorithm.Breaks ||
+		!made.Trials[0].Verdict.BreaksSafety(about) {
+		return nil
+	}
 	for _, l := range ServiceLines() {
-		if shows == nil || shows.Strict != algorithm.Breaks || l.Service != drawn.Service || l.Refuses ||
-			len(l.Faults) > 0 && !l.Lasts || l.Fails() == "" {
+		if l.Service != drawn.Service || l.Refuses || len(l.Faults) > 0 && !l.Lasts || l.Fails() == "" {
 			continue
 		}
 		_, has := l.wordsOf(drawn, h.Draws(drawn.Service))
@@ -197,10 +220,10 @@ func readRun(run *runs.Run, of *ServiceLine) *ServiceRun {
 	return c.Runs[0]
 }
 
-// showsKnown reports whether a run of a reduced plan shows a line, and whether it was made. It returns the
-// command of a run that shows the line.
+// showsKnown reports whether a run of a reduced plan shows a line, and whether it shows anything. It returns
+// the command of a run that shows the line.
 func (h *Hunt) showsKnown(ctx context.Context, name string, l, one *ServiceLine) (command string,
-	shows, ran bool) {
+	shows, judged bool) {
 	subject, err := h.Subject(ctx, one.Service, one.With, one.Nodes)
 	if err != nil {
 		return "", false, false
@@ -220,7 +243,7 @@ func (h *Hunt) showsKnown(ctx context.Context, name string, l, one *ServiceLine)
 	}
 	if r := readRun(made.run, one); r == nil || !l.shownBy(r, one) {
 		h.discard(made.run)
-		return "", false, r != nil
+		return "", false, r != nil && !r.showsNothing()
 	}
 	told := &Hunted{Says: "it shows line " + l.Key()}
 	h.describe(told, one, j, made.run.Folder)

@@ -131,9 +131,17 @@ func TestHuntsGoOn(t *testing.T) {
 	if err := h.Read(); err != nil || len(h.Done) != 2 {
 		t.Errorf("%v, %v", h.Done, err)
 	}
-	h = open(2)
-	if err := h.Read(); err == nil || !strings.Contains(err.Error(), "--seed 1") {
-		t.Errorf("with another seed: %v", err)
+	for says, change := range map[string]func(*Hunt){
+		"--seed 1":           func(h *Hunt) { h.Seed = 2 },
+		"--only etcd:":       func(h *Hunt) { h.Client = "mine" },
+		"--only etcd: give":  func(h *Hunt) { h.Known = ServiceLines() },
+		"files were changed": func(h *Hunt) { h.Digest = "other" },
+	} {
+		h = open(1)
+		change(h)
+		if err := h.Read(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("another hunt: %v, not %s", err, says)
+		}
 	}
 	if text, _ := os.ReadFile(filepath.Join(root, "set", HuntFile)); strings.Count(string(text), "\n") != 3 {
 		t.Errorf("the journal is\n%s", text)
@@ -181,6 +189,35 @@ func TestWhatIsAFinding(t *testing.T) {
 	}
 	if class, _, _ := judgeHunt(nil, errors.New("no port"), 0); class != HuntFinding {
 		t.Errorf("a run that cannot be made: %s", class)
+	}
+}
+
+// A known failure of a service's own client explains what breaks its safety: not what another client does,
+// nor a stall.
+func TestKnownFailuresExplain(t *testing.T) {
+	subject, err := fakeSubject(t.Context(), "redis", nil, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []service.Draw{{Name: "px", Default: "2s"}, {Name: "release", Default: "script", Fixed: true}}
+	drawn := &ServiceLine{Service: "redis", With: []string{"px=1s", "release=del"}}
+	run := &runs.Run{Job: &bench.Job{Spec: subject.Spec}, Folder: &results.Folder{Path: t.TempDir()},
+		Trials: []*runs.TrialResult{{Verdict: check.Verdict{Outcome: check.Violated, Findings: []check.Finding{
+			{Check: "exclusion", Outcome: check.Violated}, {Check: "progress", Outcome: check.Violated}}}}}}
+	for name, c := range map[string]struct {
+		client, about string
+		options       []service.Draw
+		want          bool
+	}{
+		"its own client":              {"", "exclusion", all, true},
+		"a stall":                     {"", "progress", all, false},
+		"another client":              {"mine", "exclusion", all, false},
+		"an option that is not drawn": {"", "exclusion", all[:1], false},
+	} {
+		h := &Hunt{Client: c.client, Draws: func(string) []service.Draw { return c.options }}
+		if l := h.documented(drawn, run, c.about); (l != nil) != c.want {
+			t.Errorf("%s: %v", name, l)
+		}
 	}
 }
 
@@ -285,10 +322,11 @@ func TestPlansReduceToLines(t *testing.T) {
 		"off":                      {[]string{"lag=2s"}, nil, pause, ""},
 		"a fault too many":         {nil, nil, append(fault("kill: 1, for: 1s"), pause...), "[]" + paused},
 		"a fault of servers alone": {nil, nil, fault("pause: server 0, at: 1s, for: 1s"), ""},
+		"a silence of all clients": {nil, nil, fault("pause: 0-2, at: 1s, for: 3s"), ""},
 	} {
-		l := &ServiceLine{With: c.with, Faults: pause}
+		l := &ServiceLine{With: c.with, Faults: pause, Silence: time.Second}
 		text := ""
-		drawn := &ServiceLine{With: c.drawn, Faults: c.faults, Demands: true}
+		drawn := &ServiceLine{With: c.drawn, Faults: c.faults, Demands: true, Nodes: 3}
 		if one := l.reduced(drawn, fakeDraws("")); one != nil {
 			text = fmt.Sprintf("%v %v", one.With, one.FaultTexts())
 		}
@@ -341,6 +379,11 @@ func TestWhatIsTakenFromClients(t *testing.T) {
 		return history.Event{Kind: kind, At: int64(at), Node: node, Count: 1, Entry: 2}
 	}
 	began := event(history.FaultBegan, time.Second, nodes.None)
+	elected := func(at time.Duration, leader uint32) history.Event {
+		e := event(history.Elected, at, 1)
+		e.Count = leader
+		return e
+	}
 	for name, c := range map[string]struct {
 		events []history.Event
 		had    bool
@@ -351,6 +394,9 @@ func TestWhatIsTakenFromClients(t *testing.T) {
 		"it enters":         {[]history.Event{began, event(history.Entered, time.Second+1, 1)}, true},
 		"it was inside": {[]history.Event{event(history.Entered, 0, 1), event(history.Exited, 1, 1), began},
 			false},
+		"it leads":   {[]history.Event{elected(0, 1), began}, true},
+		"it follows": {[]history.Event{elected(0, 0), began, event(history.Entered, 2*time.Second, 1)}, false},
+		"it led":     {[]history.Event{elected(0, 1), elected(1, history.NoLeader), began}, false},
 		"it was killed": {[]history.Event{event(history.Entered, 0, 1), event(history.Crashed, 1, 1), began},
 			false},
 		"it was revoked": {[]history.Event{event(history.Entered, 0, 1), event(history.Revoked, 1, 1), began},

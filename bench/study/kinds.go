@@ -40,9 +40,10 @@ type kind struct {
 	loads   []workload.Workload
 	entries func(nodeCount int) uint64
 	// tries are the loads without faults under which a program is tried. ttl is the time to live of locks of its
-	// service, or 0. strikes are faults of clients of services, where LONG stands for more than that time.
-	tries   func(ttl time.Duration) []triedLoad
-	strikes []string
+	// service, or 0. strikes are faults of clients of services, where LONG stands for more than that time, and
+	// outlasted are faults that a holder is inside through as well.
+	tries              func(ttl time.Duration) []triedLoad
+	strikes, outlasted []string
 	// progress returns what the progress of an algorithm rests on.
 	progress func(spec *algorithm.Algorithm) nodes.Assumption
 	// about describes the load of a run of the grid.
@@ -66,7 +67,7 @@ var kinds = map[nodes.Kind]*kind{
 		holds:    []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
 			{Load: workload.Closed}, {Load: workload.Open}},
-		tries: loadsTried, strikes: holderStruck,
+		tries: loadsTried, strikes: holderStruck, outlasted: holderStays,
 		progress: func(spec *algorithm.Algorithm) nodes.Assumption { return spec.Safe | spec.Live },
 		entries: func(nodeCount int) uint64 {
 			if nodeCount >= manyNodes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"turnstile/internal/figure"
 	"turnstile/nodes/algorithm"
@@ -54,6 +55,11 @@ func TestServiceCase(t *testing.T) {
 		SilenceS: figure.Number(3)}
 	unknown := ServiceRun{Strict: algorithm.Breaks, HasFences: true}
 	bare := ServiceRun{Strict: algorithm.Breaks}
+	served := func(silence float64) ServiceRun {
+		return ServiceRun{Strict: algorithm.Recovers, SilenceS: figure.Number(silence)}
+	}
+	silent := line("L", "")
+	silent.Silence = 2500 * time.Millisecond
 	unmade := of(line("X", ""), bare)
 	unmade.Err = errors.New("no server")
 	for _, x := range []struct {
@@ -69,6 +75,9 @@ func TestServiceCase(t *testing.T) {
 		{"no fences", of(line("X", "L"), bare), false, true, "X", "-"},
 		{"inconclusive", of(line("X", ""), ServiceRun{}), true, false, "?", "-"},
 		{"fenced unknown", of(line("X", "L"), unknown), true, false, "X", "?"},
+		{"strict differs, fenced unknown", of(line("L", "L"), unknown), true, true, "X", "?"},
+		{"too short a silence", of(silent, served(2)), false, true, "L", "-"},
+		{"a silence", of(silent, served(3)), false, false, "L", "-"},
 		{"not run", unmade, true, false, "X", "-"},
 		{"no runs", of(line("X", "")), true, false, "", "-"},
 		{"one run of three differs", of(line("X", "L"), saved, lost, saved), false, true, "X",

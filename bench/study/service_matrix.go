@@ -92,12 +92,11 @@ func (c *ServiceCase) judge(folder *results.Folder, run *runs.Run, err error) {
 		r.Says = err.Error()
 		return
 	}
-	r.read(run, c.Subject.Spec)
+	r.read(run.Trials[0], c.Subject.Spec)
 }
 
 // read reads what the run shows.
-func (r *ServiceRun) read(run *runs.Run, of *algorithm.Algorithm) {
-	t := run.Trials[0]
+func (r *ServiceRun) read(t *runs.TrialResult, of *algorithm.Algorithm) {
 	r.Row, r.HasFences = t.Row, of.Fenced
 	r.Strict, r.Says = t.Verdict.Shown()
 	studyOf(of).shown(r, t)
@@ -163,8 +162,13 @@ func (c *ServiceCase) Differs() bool { return c.Err == nil && slices.ContainsFun
 func (c *ServiceCase) differs(r *ServiceRun) bool {
 	strict, _ := outcomesOf(c.Line.Strict) // no error: check has parsed both
 	fenced, _ := outcomesOf(c.Line.Fenced)
-	return !r.showsNothing() && (r.Strict&strict == 0 || (c.Line.Fenced != "") != r.HasFences ||
-		r.HasFences && r.Fenced&fenced == 0)
+	switch l := c.Line; {
+	case r.Strict == 0 || r.notHit():
+		return false
+	case r.Strict&strict == 0 || (l.Fenced != "") != r.HasFences || r.Fenced != 0 && r.Fenced&fenced == 0:
+		return true
+	}
+	return !r.showsNothing() && !c.Line.hasMark(r)
 }
 
 // Tells returns the most telling run of the case: the first that differs, or else the first that shows

@@ -26,6 +26,7 @@ type Try struct {
 	Program *ServiceSubject // with Servers and Granted if it is the client of a service
 	Cases   []*TryCase
 	Untaken []string // faults that the service cannot have
+	Untimed []string // faults with long holds for which there is no time
 }
 
 // A TryCase is a load without faults for a number of nodes, or a fault.
@@ -34,9 +35,10 @@ type TryCase struct {
 	Name string // of the load or the plan; or the fault of a service, without its beginning
 	N    int
 	Calm bool // it has no fault
+	Long bool // a holder stays inside through the fault, and after it
 	// Outside means that the program promises nothing: its faults break assumptions of safety and of progress.
 	Outside bool
-	// Doubt means that the run broke a promise that rests on bounded delays, and that two runs alone did not.
+	// Doubt means that the run broke a promise that rests on bounded delays, and that no run alone did.
 	Doubt bool
 }
 
@@ -103,6 +105,9 @@ var (
 		"leave: leader, for: 300ms", "cut: leader/servers, for: LONG",
 		"cut: leader/servers, close: true, for: LONG",
 		"drop-answer: leader, nth: 1, close: true", "delete: lock of leader", "expire: session of leader"}
+	holderStays = []string{"cut: holder/servers, for: LONG", "cut: holder/servers, close: true, for: LONG",
+		"kill: server 0, for: 1s", "kill: server 0, forget: true, for: 1s", "kill: server leader, for: LONG",
+		"pause: server 0, for: LONG", "promote: server 1"}
 	serversStruck = []string{"kill: server 0, for: 1s", "kill: server 0, forget: true, for: 1s",
 		"kill: server leader, for: LONG", "pause: server 0, for: LONG", "pause: server leader, for: LONG",
 		"cut: server leader/servers, for: LONG", "promote: server 1", "clock: server 0, by: LONG",
@@ -125,11 +130,7 @@ func (t *Try) Resolve(only []string) error {
 		}
 	}
 	if foreign.OptionsOf(t.Program.Config) != nil {
-		for _, plan := range t.struck(studyOf(t.Program.Spec).strikes, serversStruck) {
-			if t.add(plan, FailoverNodes, t.amidServers) != nil {
-				t.Untaken = append(t.Untaken, plan.Name)
-			}
-		}
+		t.addStruck()
 		return t.keep(only)
 	}
 	for _, plan := range append(chaos.ScenariosOf(t.Program.Spec), t.struck(alsoStruck)...) {
@@ -138,6 +139,31 @@ func (t *Try) Resolve(only []string) error {
 		}
 	}
 	return t.keep(only)
+}
+
+// addStruck adds the faults of clients and servers of a service.
+func (t *Try) addStruck() {
+	of := studyOf(t.Program.Spec)
+	for _, plan := range t.struck(of.strikes, serversStruck) {
+		if t.add(plan, FailoverNodes, t.amidServers) != nil {
+			t.Untaken = append(t.Untaken, plan.Name)
+		}
+	}
+	for _, plan := range t.struck(of.outlasted) {
+		if plan.Faults[0].ByRun() { // the first holder
+			plan.Faults[0].At = 0
+		}
+		if t.add(plan, TriedSizes[0], t.outlast) != nil {
+			continue // nor can the service have it with short holds
+		}
+		last := len(t.Cases) - 1
+		c := t.Cases[last]
+		c.Long = true
+		c.Cell.Plan = &chaos.Plan{Name: c.Text(), Faults: plan.Faults}
+		if t.Takes() > TryLimit*2/3 {
+			t.Cases, t.Untimed = t.Cases[:last], append(t.Untimed, c.Text())
+		}
+	}
 }
 
 // keep keeps the cases of some names; nil: all.
@@ -197,8 +223,11 @@ func (t *Try) Progress() nodes.Assumption { return studyOf(t.Program.Spec).progr
 
 // Text names the load with the number of nodes, or the fault.
 func (c *TryCase) Text() string {
-	if c.Calm {
+	switch {
+	case c.Calm:
 		return fmt.Sprintf("%s, %d nodes", c.Name, c.N)
+	case c.Long:
+		return c.Name + " (long holds)"
 	}
 	return c.Name
 }
@@ -246,11 +275,22 @@ func (t *Try) amidServers(o *bench.Options) {
 	o.Duration = max(o.Duration, lasts+t.scale()+o.Servers.Recovers+2*time.Second)
 }
 
+// outlast sets the options of a run in which the first holder stays inside through the fault, until the
+// servers have recovered and a lease that it did not renew has ended.
+func (t *Try) outlast(o *bench.Options) {
+	t.amidServers(o)
+	o.Warmup = 0
+	inside := (&Cell{Plan: &chaos.Plan{Faults: o.Faults}}).lasts() + o.Servers.Recovers + t.scale()
+	o.Workload.Hold, o.Duration = chance.Constant(inside), inside+2*time.Second
+}
+
 // Takes returns about how long Make takes on an otherwise idle machine.
 func (t *Try) Takes() (sum time.Duration) {
 	for _, c := range t.Cases {
 		o := c.Options(t.Seed)
-		sum += aroundRun + o.Warmup + o.Duration
+		if sum += aroundRun + o.Warmup + o.Duration; c.Long { // clients that wait at the end enter in turn
+			sum += time.Duration(c.N-1) * o.Workload.Hold.Mean()
+		}
 	}
 	return sum / time.Duration(t.workers())
 }
@@ -291,24 +331,25 @@ func (t *Try) confirm(ctx context.Context) {
 		failed := c.Runs[0].ViolatedInside().Check
 		for range 2 {
 			if !confirmed[failed] && ctx.Err() == nil {
-				confirmed[failed] = t.make(ctx, t.longer(c.Cell, 1)).ViolatedInside() != nil
+				again := t.make(ctx, t.longer(c.Cell, 1)).ViolatedInside()
+				confirmed[failed] = again != nil && again.Check == failed
 			}
 		}
-		c.Doubt = !confirmed[failed] && ctx.Err() == nil
+		c.Doubt = !confirmed[failed]
 	}
 }
 
 // Broken reports whether the run of a case broke a promise.
 func (c *TryCase) Broken() bool { return c.Differs() && !c.Doubt }
 
-// longer returns the run of a case that lasts a number of times as long as usual. If it shows nothing, it is
-// made again, twice as long: programs may take long to start.
+// longer returns the run of a case that lasts a number of times as long as usual. If it is over and shows
+// nothing, it is made again, twice as long: programs may take long to start.
 func (t *Try) longer(c *Cell, times time.Duration) *Case {
 	o := c.Options(t.Seed)
 	o.Duration *= times
 	j, err := bench.Resolve(t.Known, o, c.Spec, false)
 	return &Case{Job: j, Err: err, Expect: c.expect, Again: func(r *Result) *Case {
-		if r.Shown != 0 || r.Missed() != "" || r.ViolatedInside() != nil {
+		if r.Err != nil || r.Shown != 0 || r.Missed() != "" || r.ViolatedInside() != nil {
 			return nil
 		}
 		return t.longer(c, 2*times)
@@ -330,7 +371,7 @@ func (c *TryCase) Unjudged() string {
 	case c.Broken(), r.Missed() != "":
 		return ""
 	case c.Doubt:
-		return "it broke a promise beside other runs, and not in two runs alone: " + r.ViolatedInside().Says
+		return "it broke a promise beside other runs, and in no run alone: " + r.ViolatedInside().Says
 	case r.Shown == 0:
 		return r.Says
 	case c.Calm && r.Verdict.Outcome != check.Valid:

@@ -1,13 +1,16 @@
 package study
 
 import (
+	"context"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"turnstile/bench"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/port"
@@ -35,10 +38,23 @@ func TestTriesHaveEveryFault(t *testing.T) {
 			if err := try.Resolve(nil); err != nil {
 				t.Fatal(err)
 			}
+			long := 0
 			for _, x := range try.Cases {
+				if x.Long {
+					long++
+					o := x.Options(1)
+					end := o.Warmup + o.Faults[0].At + o.Faults[0].For + subject.Servers.Recovers + subject.Granted
+					if hold := o.Workload.Hold.Mean(); hold < end || o.Duration <= hold {
+						t.Errorf("%s, %s: a holder is inside for %v of %v, and not until %v", service, x.Text(), hold,
+							o.Duration, end)
+					}
+				}
 				for _, f := range x.Plan.Faults {
 					tried[effect.KindOf(f.Effect)] = true
 				}
+			}
+			if want := len(studyOf(subject.Spec).outlasted); service != "" && long != want {
+				t.Errorf("%s, %s: %d faults meet long holds, not %d", service, promises, long, want)
 			}
 			if takes := try.Takes(); takes > TryLimit/2 {
 				t.Errorf("%q, %s: it takes about %v", service, promises, takes)
@@ -49,6 +65,26 @@ func TestTriesHaveEveryFault(t *testing.T) {
 		if !tried[k] && k.Role != port.Host {
 			t.Errorf("no program is tried under %s of a %v", k.Key, k.Role)
 		}
+	}
+}
+
+// A violation that no run alone has confirmed is in doubt, also if there was no time for such a run.
+func TestUnconfirmedIsInDoubt(t *testing.T) {
+	c := nodes.Config{N: 3}.With(foreign.CommandOption, "true").With(foreign.PromisesOption, "safe=timing")
+	spec, err := foreign.Algorithm(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := check.Finding{Check: "exclusion", Outcome: check.Violated, Says: "two inside"}
+	x := &TryCase{Cell: &Cell{Spec: spec}}
+	x.Runs = []*Result{{Job: &bench.Job{Spec: spec}, Wrong: "it is violated",
+		Verdict: check.Verdict{Outcome: check.Violated, Findings: []check.Finding{broken}}}}
+	try := Try{Program: &ServiceSubject{Spec: spec, Config: c}, Cases: []*TryCase{x}}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	try.confirm(ended)
+	if x.Broken() || !strings.Contains(x.Unjudged(), "two inside") {
+		t.Errorf("broken %v, not judged since %q", x.Broken(), x.Unjudged())
 	}
 }
 

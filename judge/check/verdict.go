@@ -158,6 +158,13 @@ func (v *Verdict) Idle() bool {
 	return slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Idle })
 }
 
+// Unsound reports whether a check leaves everything open about the run, such as who was inside when.
+func (v *Verdict) Unsound() bool {
+	return slices.ContainsFunc(v.Findings, func(f Finding) bool {
+		return f.Outcome == Inconclusive && f.check().leaves == everything
+	})
+}
+
 // About returns the first finding about a subject, or an inconclusive one.
 func (v *Verdict) About(a About) Finding {
 	for _, f := range v.Findings {
@@ -172,6 +179,13 @@ func (v *Verdict) About(a About) Finding {
 func (v *Verdict) Violates(check string) bool {
 	return slices.ContainsFunc(v.Findings, func(f Finding) bool {
 		return f.Check == check && f.Outcome == Violated
+	})
+}
+
+// BreaksSafety reports whether a check of this name is one of safety, and found a violation.
+func (v *Verdict) BreaksSafety(check string) bool {
+	return slices.ContainsFunc(v.Findings, func(f Finding) bool {
+		return f.Check == check && f.Outcome == Violated && f.About() == aboutSafety
 	})
 }
 

@@ -21,8 +21,10 @@ type FaultFold struct {
 	begunQuiet  []*fault // faults since whose beginning no client has entered
 	healedQuiet []*fault // faults since whose heal no client has entered
 	shot        *shot    // the first kill whose fault has not begun yet; nil: none
-	over        bool     // the window is over
-	waiting     bool     // a request was never served
+	struck      nodes.ID // the victim of a fault that has begun, and whose kill is not known yet; None: none
+	down        map[nodes.ID]bool
+	over        bool // the window is over
+	waiting     bool // a request was never served
 	edges       []*counters
 	edgesAt     int64                     // the time to which the counters in edges belong
 	epoch       func(fence uint64) uint64 // epoch of a fence number; nil: the algorithm has no epochs
@@ -48,7 +50,8 @@ type fault struct {
 
 const none = math.MinInt64
 
-// A shot is a SIGKILL of a node. Its fault begins once the process has ended.
+// A shot is a SIGKILL of a node. Its fault begins once the process has ended, or before if the node kills
+// itself.
 type shot struct {
 	node     nodes.ID
 	at, next int64 // next is the first entry of another node since, or none
@@ -57,7 +60,7 @@ type shot struct {
 // NewFaults returns a fold of the same history as s. epoch returns the epoch in which a fence number was
 // handed out; nil: the algorithm has no epochs.
 func NewFaults(s *section.Fold, epoch func(fence uint64) uint64) *FaultFold {
-	f := &FaultFold{sections: s, epoch: epoch}
+	f := &FaultFold{sections: s, epoch: epoch, struck: nodes.None, down: map[nodes.ID]bool{}}
 	s.Observe(&settling{to: f, open: map[clientOf]uint64{}})
 	return f
 }
@@ -155,10 +158,16 @@ func (f *FaultFold) Overlapped(_ *section.Resource, when section.Window) {
 func (f *FaultFold) Add(e history.Event) {
 	switch e.Kind {
 	case history.Killed:
-		if f.shot == nil {
+		switch {
+		case f.down[e.Node]: // the node recorded its death, and so did the run
+		case f.struck == e.Node: // its fault has begun already
+			f.struck = nodes.None
+		case f.shot == nil:
 			f.shot = &shot{node: e.Node, at: e.At, next: none}
 		}
+		f.down[e.Node] = true
 	case history.Restarted:
+		delete(f.down, e.Node)
 		if f.shot != nil && f.shot.node == e.Node {
 			f.shot = nil
 		}
@@ -192,8 +201,10 @@ func (f *FaultFold) measuring() bool { return f.since != nil && !f.over }
 func (f *FaultFold) begin(e *history.Event) {
 	x := &fault{number: e.Count, from: e.At, struck: e.At, victim: nodes.ID(e.Entry) - 1, next: none,
 		nextHealed: none, old: f.latest, new: f.latest, heard: e.At}
-	if f.shot != nil && nodes.Assumption(e.Value)&nodes.NoCrash != 0 {
-		x.struck, x.next, f.shot = f.shot.at, f.shot.next, nil
+	if nodes.Assumption(e.Value)&nodes.NoCrash != 0 {
+		if f.struck = x.victim; f.shot != nil {
+			x.struck, x.next, f.shot, f.struck = f.shot.at, f.shot.next, nil, nodes.None
+		}
 	}
 	f.edge(e.At)
 	f.endAfter(e.At)

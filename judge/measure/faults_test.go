@@ -206,6 +206,17 @@ func TestNextEntryAfterASignal(t *testing.T) {
 	if got := fmt.Sprint(f.row(f.faults[0], "").NextEntryS); got != "0.00002" {
 		t.Errorf("the next entry after another signal comes after %s", got)
 	}
+	// Neither does the death of a node that killed itself, which comes after its fault has begun.
+	tp = newTape().mark(100, history.Measuring).mark(1000, history.Stopped).mark(2000, history.Stalled)
+	tp.add(nodes.None, 200, history.FaultBegan, 1, int64(nodes.NoCrash)).add(0, 201, history.Killed, 0, 0)
+	events := tp.log(nodes.None).events
+	events[len(events)-1].Entry = 1 // its victim is node 0
+	tp.add(0, 202, history.Killed, 0, 0).add(0, 205, history.Crashed, 0, 0).visit(2, 210, 210, 250, 260)
+	tp.add(1, 500, history.Killed, 0, 0).add(nodes.None, 510, history.FaultBegan, 2, int64(nodes.NoCrash))
+	f = faultsOf(tp.visit(2, 300, 300, 530, 540).history())
+	if got := fmt.Sprint(f.row(f.faults[1], "").NextEntryS); got != "0.00003" {
+		t.Errorf("the next entry after a second signal comes after %s", got)
+	}
 }
 
 // naiveNext prints the times to the next entry, and how many requests open at the heal never finished.
