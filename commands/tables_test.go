@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/internal/stats"
-	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
 
@@ -40,16 +38,16 @@ type lockLine struct {
 
 // lockRuns returns the columns of the runs of a service with its own client: pairs of a column and its value.
 func lockRuns(service string, pairs ...string) map[string]string {
-	return clientRuns(service, "", pairs...)
-}
-
-// clientRuns is like lockRuns, with another client, a file of examples/clients.
-func clientRuns(service, file string, pairs ...string) map[string]string {
-	runs := map[string]string{"algorithm": service, optionColumn(service, foreign.ClientOption): file}
+	runs := map[string]string{"algorithm": service}
 	for pair := range slices.Chunk(pairs, 2) {
 		runs[optionColumn(service, pair[0])] = pair[1]
 	}
 	return runs
+}
+
+// clientRuns is like lockRuns, with another client, a file of examples/clients.
+func clientRuns(service, file string) map[string]string {
+	return map[string]string{"algorithm": service + " with " + file}
 }
 
 // optionColumn returns the column of an option of a service.
@@ -174,7 +172,7 @@ func (l *lockLine) rates(runs []map[string]string) string {
 		for _, r := range runs {
 			is := r["nodes"] == "8" && r["load"] == "saturated" && r["proxies"] != "true" && r["verdict"] == "valid"
 			for name, value := range l.runs {
-				is = is && path.Base("/"+r[name]) == path.Base("/"+value)
+				is = is && r[name] == value
 			}
 			of := r[optionColumn(l.runs["algorithm"], "durable")]
 			if rate, err := strconv.ParseFloat(r["entries_per_s"], 64); is && err == nil &&
