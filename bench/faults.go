@@ -13,7 +13,7 @@ import (
 )
 
 // CheckedFaults returns what the checks must know of faults. If unnamed is set, the keys of clients may not
-// say whose they are, so the key that a fault deletes may be that of the next client.
+// name them: a fault that deletes the key of the holder may then delete that of the next holder.
 func CheckedFaults(faults []chaos.Fault, unnamed bool) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
@@ -23,7 +23,7 @@ func CheckedFaults(faults []chaos.Fault, unnamed bool) (all []check.Fault) {
 			Waits: !f.Timed(), Again: f.Again, ByChance: f.ByChance(), Leaves: f.Leaves(), Unbounded: kind.Weighs,
 			Hits: f.HitsNode(), Cuts: f.CutsOff(), Stops: kind.Stops && ofNodes, Sets: kind.Sets && ofNodes,
 			Freezes: kind.Stops && kind.Role == port.Server,
-			Spares:  (ofNodes || effect.OfClients(f.Effect)) && !(unnamed && effect.Deletes(f.Effect))}
+			Spares:  (ofNodes || effect.OfClients(f.Effect)) && !(unnamed && effect.DeletesHeld(f.Effect))}
 		asked.Slows = asked.Breaks&(nodes.NoPause|nodes.Timing) != 0 && !asked.OfLinks && !kind.Sets
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
@@ -33,7 +33,7 @@ func CheckedFaults(faults []chaos.Fault, unnamed bool) (all []check.Fault) {
 	return all
 }
 
-// namesNobody reports whether the keys of clients may not say whose they are: of the user's own clients.
+// namesNobody reports whether the keys of clients may not name them: clients of the user's own choose theirs.
 func (j *Job) namesNobody() bool { return j.Config.Options[foreign.ClientOption] != "" }
 
 // CheckPause returns an error if a fault that stops processes or connections does not suit the run.

@@ -683,8 +683,27 @@ func TestWhatFaultsOfServicesDo(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		asked := CheckedFaults(all, false)[0]
+		if unnamed := CheckedFaults(all, true)[0]; unnamed.Spares != asked.Spares {
+			t.Errorf("%s: clients of the user's own are spared: %v", text, unnamed.Spares)
+		}
 		if got := (does{asked.Freezes, asked.Spares, asked.Cuts}); got != want || got.spares && asked.Hits(0, 0) {
 			t.Errorf("%s: %+v, not %+v", text, got, want)
+		}
+	}
+}
+
+// If keys do not name their clients, a fault that deletes the key of the holder may hit the next holder.
+func TestDeletionsOfUnnamedKeysSpareNobody(t *testing.T) {
+	for text, spares := range map[string]bool{"delete: lock of holder, at: 1s": false,
+		"delete: lock of waiter, at: 1s": true, "delete: lock of 1, at: 1s": true} {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults := []chaos.Fault{f}
+		named, unnamed := CheckedFaults(faults, false)[0].Spares, CheckedFaults(faults, true)[0].Spares
+		if !named || unnamed != spares {
+			t.Errorf("%s: named keys spare others: %v, unnamed keys: %v", text, named, unnamed)
 		}
 	}
 }

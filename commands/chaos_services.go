@@ -189,7 +189,9 @@ func (c *huntCall) run(ctx context.Context, a *app) error {
 	}
 	h.Subject, h.Draws = c.subject, c.draws
 	h.Command = c.command
-	h.Client, h.Digest = c.client, digestOf(c.client)
+	if h.Client = c.client; h.Client != "" {
+		h.Digest = digestOf(c.client)
+	}
 	if err := c.choose(ctx, a); err != nil {
 		return err
 	}
@@ -236,17 +238,13 @@ func (c *huntCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// digestOf returns a digest of the files that a command names, or "" if it names none.
+// digestOf returns a digest of the files that a command names. Words that name no file do not count.
 func digestOf(command string) string {
-	sum, any := sha256.New(), false
+	sum := sha256.New()
 	for _, word := range strings.Fields(command) {
 		if text, err := input.ReadFile(word, input.TableLimit); err == nil {
 			sum.Write(text)
-			any = true
 		}
-	}
-	if !any {
-		return ""
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }

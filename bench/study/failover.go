@@ -499,8 +499,8 @@ func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	return asked
 }
 
-// TableRows returns the rows of failover.csv: those of the cases, and earlier ones of the set that had runs
-// where a case has none.
+// TableRows returns the rows of failover.csv, a row for each case. If a case has no run, or is not of this
+// call, its row stays as failover.csv has it.
 func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
 	before, err := set.Failover()

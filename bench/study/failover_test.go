@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/figure"
+	"turnstile/judge/check"
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
@@ -266,5 +268,22 @@ func TestFailoverTableKeepsOthers(t *testing.T) {
 	want := first + " 1 3, " + first + " 2 4, " + second + " 1 5"
 	if err != nil || strings.Join(got, ", ") != want {
 		t.Errorf("%s (%v), not %s", strings.Join(got, ", "), err, want)
+	}
+}
+
+// A run counts though a client starved in it, and not if it is unknown who was inside.
+func TestStarvedRunsCount(t *testing.T) {
+	verdict := func(exclusion, fairness check.Outcome) *runs.TrialResult {
+		return besideFairness(&runs.TrialResult{Verdict: check.Verdict{Findings: []check.Finding{
+			{Check: "exclusion", Outcome: exclusion}, {Check: "fairness", Outcome: fairness}}}})
+	}
+	if shown, says := verdict(check.Valid, check.Inconclusive).Verdict.Shown(); shown != algorithm.Recovers {
+		t.Errorf("a run in which a client starved shows %v: %s", shown, says)
+	}
+	for exclusion, unsound := range map[check.Outcome]bool{check.Valid: false, check.Violated: false,
+		check.Inconclusive: true} {
+		if got := verdict(exclusion, check.Valid).Verdict.Unsound(); got != unsound {
+			t.Errorf("exclusion is %v, and all is unknown: %v", exclusion, got)
+		}
 	}
 }

@@ -47,8 +47,8 @@ type Hunt struct {
 	// Known are the lines of known failures to look for; nil: the hunt looks for unknown ones. A service is left
 	// alone once all its lines are found.
 	Known []*ServiceLine
-	// Client is the command of a client of the user's own in the place of that of the one service; empty: none.
-	// Digest is one of the client's files.
+	// Client is the command of a client of the user's own, which replaces the client of the one service; empty:
+	// none. Digest is the digest of the files that the command names.
 	Client, Digest string
 	// Draws returns the options that are drawn for a service, and Subject the service with options. Command
 	// returns the command that repeats a job; plan is the file of its faults, or empty.
@@ -252,11 +252,11 @@ func sleepBeside(ctx context.Context) func() time.Duration {
 	}
 }
 
-// HuntFile is the journal of a hunt, in the folder of its set: a line of JSON that says what the hunt is, and
-// a line for each plan.
+// HuntFile is the journal of a hunt, in the folder of its set. Its first line has the flags of the hunt, and
+// each further line has the result of a plan. The lines are JSON.
 const HuntFile = "services.jsonl"
 
-// A huntHeader is the first line of a journal: what the hunt is.
+// A huntHeader is the first line of a journal: the flags of the hunt.
 type huntHeader struct {
 	Seed     uint64   `json:"seed"`
 	Services []string `json:"services"`
@@ -491,20 +491,20 @@ func (f *takenFold) Add(e history.Event) {
 			f.had = f.had || f.in[victim]
 		}
 	case history.Entered:
-		f.counts(e)
+		f.begins(e)
 	case history.Elected:
 		if e.Count != uint32(e.Node) {
 			delete(f.in, e.Node)
 			return
 		}
-		f.counts(e)
+		f.begins(e)
 	case history.Exited, history.Revoked, history.Crashed:
 		delete(f.in, e.Node)
 	}
 }
 
-// counts takes the event by which a client enters or a node leads.
-func (f *takenFold) counts(e history.Event) {
+// begins handles an event after which a client is inside or a node leads.
+func (f *takenFold) begins(e history.Event) {
 	at, taken := f.taken[e.Node]
 	f.had = f.had || taken && e.At-at < tooSoon
 	delete(f.taken, e.Node)

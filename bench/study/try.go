@@ -26,7 +26,7 @@ type Try struct {
 	Program *ServiceSubject // with Servers and Granted if it is the client of a service
 	Cases   []*TryCase
 	Untaken []string // faults that the service cannot have
-	Untimed []string // faults with long holds for which there is no time
+	Untimed []string // cases with long holds that are left out, since TryLimit is too short for them
 }
 
 // A TryCase is a load without faults for a number of nodes, or a fault.
@@ -275,8 +275,8 @@ func (t *Try) amidServers(o *bench.Options) {
 	o.Duration = max(o.Duration, lasts+t.scale()+o.Servers.Recovers+2*time.Second)
 }
 
-// outlast sets the options of a run in which the first holder stays inside through the fault, until the
-// servers have recovered and a lease that it did not renew has ended.
+// outlast sets the options of a run with long holds: the first holder enters before the fault. It leaves
+// after the servers have recovered, and after a lease that it did not renew has ended.
 func (t *Try) outlast(o *bench.Options) {
 	t.amidServers(o)
 	o.Warmup = 0

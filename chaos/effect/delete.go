@@ -16,15 +16,13 @@ var deleteLocks = Kind{Key: "delete", Layer: OfServers,
 	Example: "delete: lock of holder", Breaks: nodes.NoAmnesia, Did: "has deleted a lock", Zero: new(Delete),
 	Flag: "have the key of a client's `lock` deleted by hand, as in 'lock of holder'"}
 
-// Deletes reports whether the effect deletes keys of locks.
-func Deletes(e Effect) bool {
-	_, is := e.(*Delete)
-	return is
+// DeletesHeld reports whether the effect deletes the key of a client because the client is inside.
+func DeletesHeld(e Effect) bool {
+	d, is := e.(*Delete)
+	return is && d.Whose.Word == "holder"
 }
 
-func (d *Delete) Strike(c Cluster, m port.Member) error {
-	return c.Delete(m, d.Whose.Word == "holder")
-}
+func (d *Delete) Strike(c Cluster, m port.Member) error { return c.Delete(m, DeletesHeld(d)) }
 
 // A lockOf names the clients whose locks a fault hits.
 type lockOf struct{ Target }

@@ -380,6 +380,38 @@ func TestARequestIsHeld(t *testing.T) {
 	}
 }
 
+// What a client sends first on a connection is a request, though another connection waits for an answer.
+func TestEachConnectionHasItsRequests(t *testing.T) {
+	p, came := launchProxies(t), make(chan string)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() { // answers nothing
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				line, _ := bufio.NewReader(conn).ReadString('\n')
+				came <- line
+			}()
+		}
+	}()
+	address := p.must(t).add("a", l.Addr().String())
+	call(t, address).say("one")
+	<-came
+	p.must(t).begin(ConnectionFault{Number: 1, Names: []string{"a"},
+		Answer: &AnswerFault{Nth: 1, Hold: time.Millisecond, Of: map[string]string{"a": "0"}}})
+	call(t, address).say("two")
+	<-came
+	if held, err := p.Lost(t.Context(), 1); held.Answers != 1 || err != nil {
+		t.Errorf("%d requests were held, %v", held.Answers, err)
+	}
+}
+
 // Proxies know which of several servers a client heard from last.
 func TestProxiesKnowWhoAnsweredLast(t *testing.T) {
 	p := launchProxies(t)

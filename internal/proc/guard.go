@@ -25,7 +25,7 @@ func Descendants(pid int) (all []int) {
 	return all
 }
 
-// SignalAll sends a signal to processes, some of which may have ended.
+// SignalAll sends a signal to processes. It ignores processes that have ended.
 func SignalAll(of []int, s syscall.Signal) {
 	for _, pid := range of {
 		syscall.Kill(pid, s)

@@ -175,7 +175,9 @@ func TestLeaving(t *testing.T) {
 			{dest: "c0", body: `{"type":"leave_ok","in_reply_to":2}`, op: nodes.OpLeft}}},
 		"leads on": {elects, []step{
 			{dest: "c0", body: `{"type":"elected","leader":"n1","term":4}`, op: nodes.OpElect},
-			{in: nodes.Leave, lingers: true, told: `"leave"`}}},
+			{in: nodes.Leave, lingers: true, told: `"leave"`},
+			{dest: "c0", body: `{"type":"leave_ok","in_reply_to":2}`, op: nodes.OpLeft},
+			{in: nodes.Leave, op: nodes.OpElect}}}, // it has lingered
 	} {
 		converse(t, name, x.promises, x.steps)
 	}

@@ -17,8 +17,8 @@
 // the history to folds. It guarantees the following to them:
 //
 //   - Events come in the order of time; at one time, in the order of their nodes, the orchestrator
-//     (nodes.None) first; of one node, in the order in which it recorded them, but for what the orchestrator
-//     learned late (see [Journal]).
+//     (nodes.None) first. Events of one node come in the order in which the node recorded them. The
+//     orchestrator records some events late: they come at their time, see [Journal].
 //   - Close is called once, after the last event, with the NodeLog of each node.
 //   - A file that is cut off, garbled or of another format gives an error that says where. Run returns it
 //     instead of closing the folds. A half-written event at the end of a log is no error: its writer died

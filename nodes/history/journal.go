@@ -10,8 +10,9 @@ import (
 
 // A Journal is the orchestrator's own log: the marks of the run, faults and measurements from outside. It is
 // safe for use by several goroutines. An event that arrives out of order takes the stamp of the event before,
-// so stamps never fall. But the run may learn later that a node was killed or, for the mark Interrupted, that
-// a process has ended: the Value of such an event is its time, at which readers put it.
+// so stamps never fall. The orchestrator may learn late that somebody killed a node, or that a process ended,
+// which ended the run (the mark Interrupted). Then Value has the time of the event, and readers return the
+// event at that time.
 type Journal struct {
 	mu   sync.Mutex
 	log  *Log

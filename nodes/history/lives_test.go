@@ -24,18 +24,11 @@ func leave(t *testing.T, path string, incarnation uint32, at int64) {
 	}
 }
 
-// The logs of several processes of a node make one history, with what the orchestrator says about the node.
-func TestLogsOfSeveralIncarnations(t *testing.T) {
-	dir := t.TempDir()
-	leave(t, filepath.Join(dir, "node-1.1.log"), 1, 40)
-	leave(t, filepath.Join(dir, "node-1.log"), 0, 10)
-	journal, err := CreateJournal(filepath.Join(dir, "orchestrator.log"), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range []Event{{At: 20, Kind: Crashed, Node: 1, Count: 3},
-		{At: 30, Kind: Restarted, Node: 1, Count: 1},
-		{At: 50, Kind: Marked, Count: Rested, Node: nodes.None}} {
+// keep leaves a journal with events.
+func keep(t *testing.T, dir string, events ...Event) {
+	t.Helper()
+	journal := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 0, 1))(t)
+	for _, e := range events {
 		if err := journal.Add(e); err != nil {
 			t.Fatal(err)
 		}
@@ -43,6 +36,16 @@ func TestLogsOfSeveralIncarnations(t *testing.T) {
 	if err := journal.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The logs of several processes of a node make one history, with what the orchestrator says about the node.
+func TestLogsOfSeveralIncarnations(t *testing.T) {
+	dir := t.TempDir()
+	leave(t, filepath.Join(dir, "node-1.1.log"), 1, 40)
+	leave(t, filepath.Join(dir, "node-1.log"), 0, 10)
+	keep(t, dir, Event{At: 20, Kind: Crashed, Node: 1, Count: 3},
+		Event{At: 30, Kind: Restarted, Node: 1, Count: 1},
+		Event{At: 50, Kind: Marked, Count: Rested, Node: nodes.None})
 	path := filepath.Join(t.TempDir(), "history")
 	if err := Store(path, dir); err != nil {
 		t.Fatal(err)
@@ -76,24 +79,20 @@ func TestLogsOfSeveralIncarnations(t *testing.T) {
 func TestLateKillsStandAtTheirTime(t *testing.T) {
 	dir := t.TempDir()
 	leave(t, filepath.Join(dir, "node-1.log"), 0, 41)
-	journal := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 0, 1))(t)
-	for _, e := range []Event{{At: 30, Kind: Killed, Node: 1, Value: 30},
-		{At: 50, Kind: Marked, Count: Rested, Node: nodes.None}, {At: 42, Kind: Killed, Node: 1, Value: 42},
-		{At: 41, Kind: Killed, Node: 0, Value: 41}, {At: 60, Kind: Crashed, Node: 0}} {
-		if err := journal.Add(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := journal.Close(); err != nil {
-		t.Fatal(err)
-	}
+	keep(t, dir, Event{At: 30, Kind: Killed, Node: 1, Value: 30},
+		Event{At: 50, Kind: Marked, Count: Rested, Node: nodes.None},
+		Event{At: 42, Kind: Killed, Node: 1, Value: 42},
+		Event{At: 41, Kind: Killed, Node: 0, Value: 41}, Event{At: 60, Kind: Crashed, Node: 0},
+		Event{At: 45, Kind: Marked, Count: Interrupted, Node: nodes.None, Value: 45})
 	path := filepath.Join(t.TempDir(), "history")
 	if err := Store(path, dir); err != nil {
 		t.Fatal(err)
 	}
 	want := []Event{{At: 30, Kind: Killed, Node: 1}, {At: 41, Kind: Killed, Node: 0},
 		{At: 41, Kind: Requested, Entry: 1, Node: 1}, {At: 42, Kind: Killed, Node: 1},
-		{At: 50, Kind: Marked, Count: Rested, Node: nodes.None}, {At: 60, Kind: Crashed, Node: 0}}
+		{At: 50, Kind: Marked, Count: Rested, Node: nodes.None},
+		{At: 51, Kind: Marked, Count: Interrupted, Node: nodes.None}, // marks keep their order
+		{At: 60, Kind: Crashed, Node: 0}}
 	for _, from := range []string{dir, path} {
 		if diff := cmp.Diff(want, must(Load(from))(t).Events); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", from, diff)
