@@ -330,6 +330,9 @@ func (c struckCluster) Rate(m port.Member) float64 { return c.d.rateOf(m) }
 
 // Start implements port.Cluster.
 func (c struckCluster) Start(m port.Member, forget bool) error {
+	if c.Up(m) { // it has not left yet, or another fault has started it
+		return c.Cluster.Start(m, forget)
+	}
 	delete(c.d.stops, m) // the stopped process is gone
 	if m.Role == port.Node {
 		c.d.state.follow(m.ID()) // the new process has not declared itself leader

@@ -222,8 +222,8 @@ func (f *Fault) checkTarget(s *Scene) error {
 		return f.mistake(k.Key, "%s: %s takes %s: kill, pause and cut take brokers and servers", f.What(), k.Key,
 			effect.Takers(k.Key))
 	case hasEffect[*effect.Leave](f) && !s.Spec.Leaves:
-		return f.mistake(k.Key, "%s: a node of %s has no way to leave in order: kill it, or take the client of a "+
-			"service", f.What(), s.Spec.Name)
+		return f.mistake(k.Key, "%s: a node of %s has no way to leave in order, or a program does not declare "+
+			"that it leaves (docs/foreign.md): kill it, or take the client of a service", f.What(), s.Spec.Name)
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
 		return f.mistake(k.Key, "%s: that leaves no node to be cut off from", f.What())
 	case t.Word == "minority" && n < 3, cut.Word == "majority" && n < 3:

@@ -143,6 +143,44 @@ func TestFaultsWaitForALateRestart(t *testing.T) {
 	}
 }
 
+// A leavingFake takes its time to leave: it has left once it was resumed.
+type leavingFake struct{ *fake }
+
+func (c leavingFake) Leave(m port.Member, _ time.Duration) error { return c.note("leave %d", m.I) }
+
+func (c leavingFake) Continue(m port.Member) error {
+	c.down[m.ID()] = true
+	return c.fake.Continue(m)
+}
+
+func (c leavingFake) Start(m port.Member, forget bool) error {
+	if c.Up(m) {
+		return port.ErrLater
+	}
+	return c.fake.Start(m, forget)
+}
+
+// A node that stands still while it leaves is resumed, and started again once it has left.
+func TestALeavingNodeIsResumed(t *testing.T) {
+	c, s := leavingFake{&fake{down: map[nodes.ID]bool{}}}, scene(t, "suzuki-kasami")
+	spec := *s.Spec
+	spec.Leaves, s.Spec = true, &spec
+	d := begun(t, s, c, 0, "leave: holder, at: 1ms, for: 2ms", "pause: 1-2, at: 3ms, for: 3ms")
+	for ; c.now <= 10e6; c.now += 1e6 {
+		if err := d.Step(); err != nil {
+			t.Fatal(err)
+		}
+		if c.now == 1e6 {
+			c.moment(d, port.OnEnter, 1)
+		}
+	}
+	const want = "2 leave 1, 2 began 1, 3 pause 1, 3 pause 2, 3 began 2, 6 resume 1, 6 resume 2, 6 healed 2, " +
+		"7 restart 1 false, 7 healed 1"
+	if got := strings.Join(c.did, ", "); got != want {
+		t.Errorf("%s, not\n%s", got, want)
+	}
+}
+
 func TestDriverCarriesOutPlans(t *testing.T) {
 	for _, test := range []struct {
 		texts []string

@@ -19,7 +19,7 @@ const mostOfServers = 3
 var serverFaults = []string{
 	"pause: {client}", "pause: {client}", "pause: {some}", "kill: {client}",
 	"pause: server {server}", "pause: server {server}", "kill: server {server}", "kill: server {server}",
-	"kill: server {server}, forget: true", "clock: server {server}, by: {length}",
+	"kill: server {server}, for: {length}, forget: true", "clock: server {server}, by: {length}",
 	"cut: {client}/servers{close}", "cut: {some}/server {server}{close}", "cut: server {server}/servers{close}",
 	"drop-answer: {client}, nth: {few}, close: true", "hold-request: {client}, nth: {few}, by: {length}",
 	"delete: lock of {client}", "expire: session of {client}", "leave: {client}",
@@ -33,6 +33,7 @@ var peerFaults = []string{"pause: {client}", "pause: {some}", "kill: {client}", 
 type Pace struct {
 	Lease time.Duration // how long the service grants the lock or the lead
 	Each  time.Duration // about the time from one entry to the next
+	Calm  bool          // the faults are over once nothing that they leave behind explains a failure
 }
 
 // ServerPlan draws a plan for a run about a service by a seed: one to three faults of its servers, of
@@ -63,12 +64,16 @@ func (p Pace) Over(faults []Fault) (at time.Duration) {
 		if !f.Timed() {
 			end += time.Duration(max(1, f.When.Nth)) * p.Each
 		}
+		if p.Calm {
+			end += f.Leaves()
+		}
 		at = max(at, end)
 	}
 	return at
 }
 
-// The fault of a MinorityPlan begins at minorityAt, and lasts minorityBeyond longer than Servers.Recovers.
+// The fault of a MinorityPlan begins at minorityAt, and lasts minorityBeyond longer than the other servers,
+// which are a majority, and the clients may take until clients enter again.
 const minorityAt, minorityBeyond = time.Second, 3 * time.Second
 
 // HasMinority reports whether the run can measure how clients are served while a minority of the servers is
@@ -77,13 +82,14 @@ func (s *Scene) HasMinority() bool {
 	return s.Servers.Count >= 3 && s.Servers.Recovers > 0 && kindOf(s.Spec).served
 }
 
-// MinorityRun returns how long a run with a MinorityPlan is measured. Its last fifth has no fault.
-func MinorityRun(of Servers) time.Duration {
-	return (minorityAt + of.Recovers + minorityBeyond) * 5 / 4
+func (s *Scene) minorityFor() time.Duration {
+	return max(s.Servers.Recovers, s.Spec.GraceOf(s.Config)) + minorityBeyond
 }
 
-// MinorityPlan draws a fault of one server by a seed. It lasts longer than the other servers, which are a
-// majority, may take to serve again.
+// MinorityRun returns how long a run with a MinorityPlan is measured. Its last fifth has no fault.
+func (s *Scene) MinorityRun() time.Duration { return (minorityAt + s.minorityFor()) * 5 / 4 }
+
+// MinorityPlan draws a fault of one server by a seed.
 func MinorityPlan(s *Scene, seed uint64) *Plan {
 	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s}
 	which := r.word("server")
@@ -92,7 +98,7 @@ func MinorityPlan(s *Scene, seed uint64) *Plan {
 		what = append(what, fmt.Sprintf("cut: server %s/servers", which))
 	}
 	p, text := &Plan{About: "Drawn by a seed."}, r.pick(what...)
-	f, err := ParseFault(fmt.Sprintf("%s, at: %v, for: %v", text, minorityAt, s.Servers.Recovers+minorityBeyond))
+	f, err := ParseFault(fmt.Sprintf("%s, at: %v, for: %v", text, minorityAt, s.minorityFor()))
 	if err == nil && resolves([]Fault{f}, s, seed) {
 		p.Faults = []Fault{f}
 	}
@@ -134,7 +140,7 @@ func (r *serverDraw) faults(before []Fault) (all []Fault) {
 		texts = []string{"kill: server 0", "promote: server 1"}
 	}
 	moment := ""
-	if r.oneIn(2) {
+	if r.oneIn(2) && (len(before) > 0 || kindOf(r.s.Spec).served) { // who leads leads on, without a fault
 		moment = r.moment()
 	}
 	for i, text := range texts {
@@ -211,7 +217,10 @@ func (r *serverDraw) length() time.Duration {
 // moment draws the moment that a fault waits for, and the time after it.
 func (r *serverDraw) moment() string {
 	at, what := r.pick("any", "any", "0"), r.pick(kindOf(r.s.Spec).moments...)
-	few := 1 + int(min(4, 2*time.Second/max(r.Each, time.Millisecond)))
+	few := 1
+	if kindOf(r.s.Spec).served {
+		few += int(min(4, 2*time.Second/max(r.Each, time.Millisecond)))
+	}
 	after := time.Duration(math.Pow(float64(r.Lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
 	if r.oneIn(3) {
 		after = 0

@@ -29,8 +29,8 @@ import (
 const huntHelp = `Draw options, loads and plans for services that people use, make a run of each on real
 processes, and judge it by the promises in the documentation of the service. A finding is a promise that was
 broken although its assumptions held, a service in which no client entered again after all faults were over, a
-client that died, a fence number that fell, or an error of ours. At the end each is run again alone. One
-finding of each kind is shrunk and printed.
+client that died, a fence number that fell, or an error of ours. At the end findings are run again alone until
+one of each kind is confirmed, which is shrunk and printed.
 
 With --client CMD, your own client takes the place of that of the one service that --only names.
 
@@ -40,7 +40,8 @@ failures: its measure. The table is recall.csv in the folder of the set.
 Given again, the same command goes on from the journal services.jsonl in the folder of the set. Once you have
 changed your client, give another --set.
 
-Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted or all runs inconclusive, 64 bad usage.`
+Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted, a run was busy or all were inconclusive,
+64 bad usage.`
 
 const huntExample = `  orchestrator chaos services
   orchestrator chaos services --plans 3000 --limit 6h --only redis,etcd
@@ -113,8 +114,12 @@ func (c *huntCall) check(settings) error {
 	}
 	for _, name := range c.Services {
 		if c.entries[name] == nil {
-			return fmt.Errorf("--only: no plans are drawn for %q: write one of %s", name,
-				strings.Join(slices.Sorted(maps.Keys(c.entries)), ", "))
+			more := ""
+			if _, err := serviceProgram(name); err != nil {
+				more = fmt.Sprintf(" (%v)", err)
+			}
+			return fmt.Errorf("--only: no plans are drawn for %q: write one of %s%s", name,
+				strings.Join(slices.Sorted(maps.Keys(c.entries)), ", "), more)
 		}
 	}
 	if c.Services = distinct(c.Services); c.client != "" && (len(c.Services) != 1 || c.known) {
@@ -326,7 +331,7 @@ func (c *huntCall) recall(a *app) error {
 // print prints how many plans of each service have which result, then each finding.
 func (h *huntCall) print(a *app, before int, took time.Duration) {
 	counts := map[string]map[study.HuntClass]int{}
-	refused := map[string]int{}
+	refused, missed := map[string]int{}, map[string]int{}
 	total := map[study.HuntClass]int{}
 	for _, one := range h.Done {
 		if counts[one.Service] == nil {
@@ -337,16 +342,19 @@ func (h *huntCall) print(a *app, before int, took time.Duration) {
 		if one.Refused > 0 {
 			refused[one.Service]++
 		}
+		if len(one.Missed) > 0 {
+			missed[one.Service]++
+		}
 	}
 	t := terminal.Table{Head: []string{"service", "plans", "valid", "outside", "inconclusive", "busy",
-		"findings", "refused"}}
+		"findings", "refused", "missed"}}
 	for _, name := range h.Services {
 		n, sum := counts[name], 0
 		for _, k := range n {
 			sum += k
 		}
 		t.Add(name, sum, n[study.HuntValid], n[study.HuntOutside],
-			n[study.HuntInconclusive], n[study.HuntBusy], n[study.HuntFinding], refused[name])
+			n[study.HuntInconclusive], n[study.HuntBusy], n[study.HuntFinding], refused[name], missed[name])
 	}
 	t.Print(a.stdout)
 	fmt.Fprint(a.stdout, `
@@ -354,6 +362,7 @@ outside: an assumption of the service's promise did not hold, or matrix failures
 busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still, or
 three runs of it alone did not show it.
 refused: a lock was refused while no client was inside
+missed: a fault of the plan hit nothing
 `)
 	h.tell(a, total, before, took)
 }

@@ -251,7 +251,7 @@ func (x *foreignFlags) addDeclared(f *pflag.FlagSet) {
 	f.StringVar(&x.kinds, foreign.KindsOption, "", "`kinds` of messages of that program or client, with what "+
 		"they carry, as in token:token,reply:permit (default what it declares)")
 	f.StringVar(&x.promises, foreign.PromisesOption, "", "`promises` of that program or client, as in "+
-		"safe=no-loss+no-crash,fenced (default what it declares)")
+		"safe=no-loss+no-crash,fenced, in the place of all that it declares but its kinds")
 	f.StringSliceVar(&x.pass, foreign.PassOption, nil, "`names` of variables of the environment that the "+
 		"program or client gets beside PATH, HOME, LANG, TZ, TMPDIR and TURNSTILE_*")
 }
@@ -291,13 +291,13 @@ func (x *foreignFlags) promised(c *benchCall, command string, service foreign.Se
 	}
 	elects := !slices.Contains(c.problems, check.Exclusion)
 	excludes := func(k nodes.MessageKind) bool { return k.Token || k.Permit }
-	if elects && !d.Elects && slices.ContainsFunc(d.Kinds, excludes) {
+	if elects && !d.Elects && (d.Fenced || d.Cancels || slices.ContainsFunc(d.Kinds, excludes)) {
 		flag := foreign.CommandOption
 		if service.Prefix != "" {
 			flag = foreign.ClientOption
 		}
-		return nil, fmt.Errorf("the program grants locks, since it declares messages that carry a token or a "+
-			"permit: orchestrator bench --%s runs it", flag)
+		return nil, fmt.Errorf("the program grants locks, since it declares fence numbers, cancel, or messages "+
+			"that carry a token or a permit: orchestrator bench --%s runs it", flag)
 	}
 	d.Elects = d.Elects || elects
 	return d, nil

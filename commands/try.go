@@ -21,11 +21,11 @@ import (
 	"turnstile/results"
 )
 
-const tryHelp = `Try a program in any language, a lock or an elector: under five loads with 2, 3, 4 and 9
-nodes, and under all faults, on real processes. One page says what it keeps of what it declares, what it does
-not keep, with the shortest command for each broken promise, and what could not be judged. CMD is the command
-that starts the program (see docs/foreign.md). With --service and --client, the program is a client of that
-service, and the faults are those of its clients and servers.
+const tryHelp = `Try a program in any language: a lock under five loads, an elector under four, with 2 to 9
+nodes, and both under all faults, on real processes. One page says what it keeps of what it declares, what it
+does not keep, with the shortest command for each broken promise, and what could not be judged. CMD is the
+command that starts the program (see docs/foreign.md). With --service and --client, the program is a client
+of that service, and the faults are those of its clients and servers.
 
 It ends after ten minutes at the latest.
 
@@ -33,7 +33,7 @@ Exit status: 0 all that it declares was kept, 1 some was not, 2 some could not b
 64 bad usage.`
 
 const tryExample = `  orchestrator try 'python3 examples/python/ra.py'
-  orchestrator try --only think,dead-leader 'python3 mine.py'
+  orchestrator try --only think,dead-holder 'python3 mine.py'
   orchestrator try --service redis --client '/usr/bin/python3 examples/clients/mylock.py' --with px=600ms`
 
 // A tryCall is one call of try.

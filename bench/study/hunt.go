@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"turnstile/bench"
@@ -30,6 +31,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/results"
 )
 
@@ -147,19 +149,21 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, huntLimit)
 	defer cancel()
-	slept := sleepBeside(limited)
-	made := h.once(limited, &Case{Job: j, Stored: true, Name: name})
+	late := sleepBeside(limited)
+	beside := h.Experiment
+	beside.Setup.Progress = func(p runs.Progress) { late.measure(p.Phase == "measuring") }
+	made := beside.once(limited, &Case{Job: j, Stored: true, Name: name})
 	r, err := made.run, made.Err
 	if results.Unwritable(err) {
 		h.fail(err)
 	}
+	judged := r
 	if limited.Err() != nil && ctx.Err() == nil {
-		err = errors.Join(fmt.Errorf("the run has not ended within %v", huntLimit), err)
+		judged, err = nil, errors.Join(fmt.Errorf("the run has not ended within %v", huntLimit), err)
 	}
-	one := &Hunted{Service: l.Service, With: l.With, Faults: l.FaultTexts(),
-		Load: fmt.Sprintf("%d nodes, hold %v, think %v, for %v", l.Nodes, l.Hold, l.Think, l.Duration)}
-	longest := slept()
-	one.Class, one.About, one.Says = judgeHunt(r, err, longest)
+	one := &Hunted{Service: l.Service, With: l.With, Faults: l.FaultTexts(), Load: l.loadText()}
+	longest := late.end()
+	one.Class, one.About, one.Says = judgeHunt(judged, err, longest)
 	would := one.Class == HuntFinding || one.Class == HuntBusy
 	if known := h.documented(l, r, one.About); would && known != nil {
 		one.Class, one.Says = HuntOutside, fmt.Sprintf("%s (a known failure of these options: %s)", one.Says,
@@ -171,6 +175,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	}
 	if len(r.Trials) > 0 {
 		one.Refused = valueOf(r.Trials[0].Row.RefusedFree)
+		one.Missed = r.Trials[0].Verdict.Misses
 		one.Story = storyOf(r.Trials[0], one)
 	}
 	one.Found = h.recall(ctx, name, l, r)
@@ -231,25 +236,43 @@ func storyOf(t *runs.TrialResult, one *Hunted) (lines []string) {
 	return lines
 }
 
-// sleepBeside sleeps for short times until the function that it returns is called. That function returns by
-// how much the longest sleep was too long: for that time, other processes may not have run either.
-func sleepBeside(ctx context.Context) func() time.Duration {
+// A sleeper sleeps for short times beside a run. By how much its longest sleep was too long, other processes
+// may not have run either.
+type sleeper struct {
+	stop    context.CancelFunc
+	over    chan time.Duration
+	measure func(is bool) // called with true once the run is measured: sleeps before that do not count
+}
+
+// sleepBeside starts a sleeper.
+func sleepBeside(ctx context.Context) *sleeper {
 	const nap = 5 * time.Millisecond
 	ctx, cancel := context.WithCancel(ctx)
-	over := make(chan time.Duration)
+	var measured atomic.Bool
+	s := &sleeper{cancel, make(chan time.Duration), func(is bool) {
+		if is {
+			measured.Store(true)
+		}
+	}}
 	go func() {
-		longest := time.Duration(0)
+		longest, counts := time.Duration(0), false
 		for ctx.Err() == nil {
+			if measured.Load() && !counts {
+				longest, counts = 0, true
+			}
 			began := time.Now()
 			time.Sleep(nap)
 			longest = max(longest, time.Since(began)-nap)
 		}
-		over <- longest
+		s.over <- longest
 	}()
-	return func() time.Duration {
-		cancel()
-		return <-over
-	}
+	return s
+}
+
+// end ends the sleeper, and returns by how much its longest sleep was too long.
+func (s *sleeper) end() time.Duration {
+	s.stop()
+	return <-s.over
 }
 
 // HuntFile is the journal of a hunt, in the folder of its set. Its first line has the flags of the hunt, and
@@ -298,6 +321,7 @@ type Hunted struct {
 	LateMS  float64     `json:"late_ms"`           // by how much the longest sleep beside the run was too long
 	Found   []HuntFound `json:"found,omitempty"`   // known failures that the run shows
 	Refused float64     `json:"refused,omitempty"` // tries that were refused though nobody was inside
+	Missed  []string    `json:"missed,omitempty"`  // the faults that hit nothing
 	// Shrunk is the result of the plan of a finding after shrinking. A plan that was shrunk has two lines in
 	// the journal; only the second has Shrunk.
 	Shrunk *Hunted `json:"shrunk,omitempty"`
@@ -393,6 +417,8 @@ const (
 	huntUnmade = "not made" // the run could not be made, or did not end in time
 	huntEnded  = "ended"    // the run ended early: a client or a program of the testbed died
 	huntFences = "fences"   // a lower fence number was handed out after a higher one
+	// two led at once, in different terms: the check of this name does not count that while a fault lasts
+	huntLeaders = "leaders"
 )
 
 // late is how much too long a sleep beside a run must be for the run to count as busy.
@@ -414,7 +440,7 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 	if t.Trouble != "" {
 		return busy(huntEnded, t.Trouble)
 	}
-	if f := worstInside(t, r.Record.Trials[0].Faults != nil, tookFromWaiters(r)); f != nil {
+	if f := worstInside(t, r.Record.Trials[0].Faults != nil, tookFromWaiters(r), idles(r)); f != nil {
 		if t.Row.CPUBound() && slept <= late {
 			return HuntBusy, f.Check, f.Says + "; the processors were busy"
 		}
@@ -425,6 +451,12 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 	}
 	worst := t.Verdict.Worst()
 	switch {
+	case t.Verdict.Outcome == check.Valid && ledTogether(r, slept):
+		says := findingOf(t, huntLeaders).Says
+		if brokenBy(r)&r.Spec.SafeIn(r.Config) != 0 {
+			return HuntOutside, huntLeaders, says
+		}
+		return busy(huntLeaders, says+", though its assumptions held")
 	case t.Verdict.Outcome == check.Valid:
 		return HuntValid, "", ""
 	case worst.OutsideModel:
@@ -435,16 +467,52 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 	return HuntInconclusive, worst.Check, worst.Says
 }
 
+// told is how much later than the old leader's line the line of a new leader may be read on an idle machine.
+const told = 10 * time.Millisecond
+
+// ledTogether reports whether two nodes of a service without a published time for a take-over led at once, in
+// different terms, for longer than their lines may have waited to be read.
+func ledTogether(r *runs.Run, slept time.Duration) bool {
+	row := &r.Trials[0].Row
+	both := max(valueOf(row.TwoLeadersUS), valueOf(row.TwoLeadersStoppedUS))
+	of := r.Spec.Leadership()
+	return of.Terms && of.Overlap == nil && both > float64((slept+told)/time.Microsecond)
+}
+
+// findingOf returns the finding of a check; none: an empty finding.
+func findingOf(t *runs.TrialResult, name string) (f check.Finding) {
+	for _, f := range t.Verdict.Findings {
+		if f.Check == name {
+			return f
+		}
+	}
+	return f
+}
+
+// idles reports whether nobody entered for longer than a service may need while a fault lasts. No time is
+// published for servers that stand still while their connections stay open: they get the grace.
+func idles(r *runs.Run) bool {
+	frozen, silence := false, 0.0
+	for i := range r.Record.Trials[0].Faults {
+		k := effect.KindOf(r.Record.Trials[0].Faults[i].Effect)
+		frozen = frozen || k.Stops && k.Role == port.Server
+	}
+	for i := range r.Trials[0].Faults {
+		silence = max(silence, valueOf(r.Trials[0].Faults[i].SilenceS))
+	}
+	return !frozen || silence > r.Spec.GraceOf(r.Config).Seconds()
+}
+
 // worstInside returns a finding that the service is to blame for, or nil: a promise was broken though all its
-// assumptions held; nobody entered during a fault that broke no assumption; nobody entered after the end of
-// faults that broke no assumption but NoAmnesia; or two were inside though an operator took nothing but what
-// clients had that waited (taken), and so nothing of a client inside.
-func worstInside(t *runs.TrialResult, faults, taken bool) *check.Finding {
+// assumptions held; nobody entered for too long during a fault that broke no assumption (idles); nobody
+// entered after the end of faults that broke no assumption but NoAmnesia and NoLoss; or two were inside
+// though an operator took nothing but what clients had that waited (taken), so nothing of a client inside.
+func worstInside(t *runs.TrialResult, faults, taken, idles bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
-		stalled := f.Expected && faults && f.Broken != 0 && f.Broken&^nodes.NoAmnesia == 0
+		stalled := f.Expected && faults && f.Broken != 0 && f.Broken&^(nodes.NoAmnesia|nodes.NoLoss) == 0
 		beside := taken && f.Outcome == check.Violated && f.Broken == nodes.NoAmnesia
-		if f.Outcome == check.Violated && !f.OutsideModel || stalled || beside || f.Idle {
+		if f.Outcome == check.Violated && !f.OutsideModel || stalled || beside || f.Idle && idles {
 			return f
 		}
 	}
@@ -471,12 +539,19 @@ func brokenBy(r *runs.Run) (broken nodes.Assumption) {
 }
 
 // A takenFold finds out whether an operator took a key or a session from a client that was inside, or from a
-// leader. It takes a client that enters within tooSoon for inside.
+// leader. It takes a client for inside that enters within tooSoon, or next if nobody was inside: the servers
+// may have granted it the lock before.
 type takenFold struct {
 	faults []chaos.Fault
 	taken  map[nodes.ID]int64 // when, by client; it has not entered since
+	free   map[nodes.ID]bool  // nobody was inside then, nor has been since
 	in     map[nodes.ID]bool  // is inside, or leads
 	had    bool               // such a client was inside
+}
+
+func newTakenFold(faults []chaos.Fault) *takenFold {
+	return &takenFold{faults: faults, taken: map[nodes.ID]int64{}, free: map[nodes.ID]bool{},
+		in: map[nodes.ID]bool{}}
 }
 
 // tooSoon bounds how long the fault of an operator may take effect after its event.
@@ -487,7 +562,7 @@ func (f *takenFold) Add(e history.Event) {
 	switch e.Kind {
 	case history.FaultBegan:
 		for _, victim := range victims(&f.faults[e.Count-1], nodes.ID(e.Entry)-1) {
-			f.taken[victim] = e.At
+			f.taken[victim], f.free[victim] = e.At, len(f.in) == 0
 			f.had = f.had || f.in[victim]
 		}
 	case history.Entered:
@@ -506,8 +581,9 @@ func (f *takenFold) Add(e history.Event) {
 // begins handles an event after which a client is inside or a node leads.
 func (f *takenFold) begins(e history.Event) {
 	at, taken := f.taken[e.Node]
-	f.had = f.had || taken && e.At-at < tooSoon
+	f.had = f.had || taken && (e.At-at < tooSoon || f.free[e.Node])
 	delete(f.taken, e.Node)
+	clear(f.free)
 	f.in[e.Node] = true
 }
 
@@ -543,7 +619,7 @@ func tookFromWaiters(r *runs.Run) bool {
 			return false
 		}
 	}
-	f := &takenFold{faults: faults, taken: map[nodes.ID]int64{}, in: map[nodes.ID]bool{}}
+	f := newTakenFold(faults)
 	return took && readHistory(r, f) && !f.had
 }
 
@@ -668,7 +744,7 @@ func (s *huntShrinker) simplify() {
 		s.shows(&l)
 	}
 	for _, change := range []func(*ServiceLine){func(l *ServiceLine) { l.Demands = false },
-		func(l *ServiceLine) { l.Think = 0 }, func(l *ServiceLine) { l.Nodes = 2 },
+		func(l *ServiceLine) { l.Think, l.CancelAfter = 0, 0 }, func(l *ServiceLine) { l.Nodes = 2 },
 		func(l *ServiceLine) { l.Hold = time.Millisecond },
 		func(l *ServiceLine) { l.Duration = (l.Duration / 2).Truncate(time.Millisecond) }} {
 		l := s.line

@@ -31,6 +31,9 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 		subject, err := h.Subject(ctx, l.Service, l.With, l.Nodes)
 		if err == nil {
 			studyOf(subject.Spec).drawLoad(l, &d, subject)
+			if h.Client != "" && l.Hold > subject.lease() && d.Below(4) > 0 { // else such holds hide all else
+				l.Hold = subject.lease() / 2
+			}
 			l.drawFaults(&d, subject)
 			var j *bench.Job
 			if j, err = l.Job(subject, d.Bits()>>32); err == nil {
@@ -75,6 +78,9 @@ func (l *ServiceLine) drawLoad(d *plans.Draws, s *ServiceSubject) {
 		return s.Holds > 0 && hold > s.Holds*6/10 || hold*time.Duration(l.Nodes) > longestRound
 	})...).Truncate(time.Millisecond)
 	l.Demands = d.Below(4) == 0 && s.Spec.Fenced
+	if s.Spec.Cancels && d.Below(4) == 0 {
+		l.CancelAfter = pick(d, lease/8, lease/2, lease*11/10).Truncate(time.Millisecond)
+	}
 	if d.Below(3) == 0 {
 		l.Think = pick(d, 5*time.Millisecond, 50*time.Millisecond, lease/2, lease)
 	}
@@ -84,22 +90,40 @@ func (l *ServiceLine) drawLoad(d *plans.Draws, s *ServiceSubject) {
 const longestRound = 8 * time.Second
 
 // huntSlack is added to the time that a run is measured after its last fault: to a lease, after which another
-// client enters, or to the time that an election may take.
+// client enters.
 const huntSlack = 700 * time.Millisecond
 
 // longestDrawn is longer than a drawn run.
 const longestDrawn = 5 * time.Minute
 
 // drawFaults draws the faults, and has the run measured until they are over, and what they leave behind too.
+// Some runs go on, until no fault explains a failure any more.
 func (l *ServiceLine) drawFaults(d *plans.Draws, s *ServiceSubject) {
 	scene := &chaos.Scene{Spec: s.Spec, Config: s.Config, Measured: longestDrawn, Servers: s.Servers}
 	if d.Below(8) == 0 && scene.HasMinority() { // do clients enter while one server is down?
-		l.Hold, l.Think, l.Duration = 10*time.Millisecond, 0, chaos.MinorityRun(s.Servers)
+		l.Hold, l.Think, l.CancelAfter, l.Duration = 10*time.Millisecond, 0, 0, scene.MinorityRun()
 		scene.Measured = l.Duration
 		l.Faults = chaos.MinorityPlan(scene, d.Bits()).Faults
 		return
 	}
-	pace := chaos.Pace{Lease: s.lease(), Each: l.Hold + l.Think/time.Duration(l.Nodes)}
+	of := studyOf(s.Spec)
+	pace := chaos.Pace{Lease: s.lease(), Each: l.Hold + l.Think/time.Duration(l.Nodes),
+		Calm: of.needsCalm || d.Below(4) == 0}
 	l.Faults = chaos.ServerPlan(scene, pace, d.Bits()).Faults
-	l.Duration = pace.Over(l.Faults) + huntSlack + studyOf(s.Spec).settles(s)
+	l.Duration = pace.Over(l.Faults) + huntSlack + s.lease()
+	if pace.Calm {
+		l.Duration += s.Spec.GraceOf(s.Config)
+	}
+}
+
+// loadText describes the load of a drawn run, and how long it is measured.
+func (l *ServiceLine) loadText() string {
+	text := fmt.Sprintf("%d nodes, hold %v, think %v", l.Nodes, l.Hold, l.Think)
+	if l.Demands {
+		text += ", fence numbers demanded"
+	}
+	if l.CancelAfter > 0 {
+		text += fmt.Sprintf(", cancelled after %v", l.CancelAfter)
+	}
+	return fmt.Sprintf("%s, for %v", text, l.Duration)
 }

@@ -111,7 +111,7 @@ func (l *ServiceLine) reduced(drawn *ServiceLine, options []service.Draw) *Servi
 	if one.With, has = l.wordsOf(drawn, options); !has {
 		return nil
 	}
-	one.Demands, one.Faults = false, nil
+	one.Demands, one.CancelAfter, one.Faults = false, 0, nil
 	kinds := map[string]bool{}
 	for i := range l.Faults {
 		kinds[faultKey(&l.Faults[i])] = true

@@ -34,7 +34,7 @@ func fakeSubject(_ context.Context, name string, words []string, n int) (*Servic
 		options[option] = value
 	}
 	d := &foreign.Declaration{Safe: nodes.NoPause, Live: nodes.ServersUp, Grace: time.Second,
-		Elects: name == "etcd-election"}
+		Elects: name == "etcd-election", Terms: name == "etcd-election", Cancels: name == "redis", Leaves: true}
 	s := &ServiceSubject{Config: foreign.ServiceConfig(nodes.Config{N: n}, name, options, d)}
 	s.Servers = chaos.Servers{Service: name, Count: 3, Leads: true, Peers: true, Promotes: name == "redis",
 		Deletes: true, Queues: true, Expires: true, Recovers: 5 * time.Second}
@@ -58,7 +58,7 @@ func TestHuntsDrawRuns(t *testing.T) {
 	h := &Hunt{Services: []string{"etcd", "redis", "etcd-election", "zookeeper"}, Subject: fakeSubject,
 		Draws: fakeDraws}
 	h.Seed = 3
-	kinds, long, together := map[string]bool{}, 0, 0
+	kinds, long, together, cancels := map[string]bool{}, 0, 0, 0
 	words := map[string]bool{}
 	for number := range 120 {
 		l, j, err := h.draw(t.Context(), number)
@@ -78,6 +78,10 @@ func TestHuntsDrawRuns(t *testing.T) {
 		for i := range l.Faults {
 			f := &l.Faults[i]
 			kinds[effect.KindOf(f.Effect).Name()] = true
+			kinds["with amnesia"] = kinds["with amnesia"] || strings.Contains(f.String(), "with amnesia")
+			if l.Service == "etcd-election" && i == 0 && !f.Timed() && !f.ByRun() {
+				t.Errorf("plan %d: %v waits for a change of leaders that nothing causes", number, f)
+			}
 			if f.For > j.Servers.Recovers && l.Service != "etcd-election" {
 				long++
 			}
@@ -88,6 +92,9 @@ func TestHuntsDrawRuns(t *testing.T) {
 				together++
 			}
 		}
+		if l.CancelAfter > 0 {
+			cancels++
+		}
 		if l.Service == "redis" && l.Hold > time.Second*6/10 {
 			t.Errorf("plan %d holds for %v", number, l.Hold)
 		}
@@ -96,11 +103,14 @@ func TestHuntsDrawRuns(t *testing.T) {
 		t.Errorf("in %d plans a server does nothing for longer than the others take to serve again, and in %d "+
 			"a fault begins while another lasts", long, together)
 	}
+	if cancels == 0 {
+		t.Error("in no plan a client gives up")
+	}
 	if len(words) != 4 || words["obey=on"] {
 		t.Errorf("the options are %v: each but the defaults is drawn", words)
 	}
 	for _, kind := range []string{"kill of servers", "pause of servers", "cut of servers", "drop-answer",
-		"pause", "kill", "promote", "hold-request", "delete", "expire"} {
+		"pause", "kill", "promote", "hold-request", "delete", "expire", "with amnesia"} {
 		if !kinds[kind] {
 			t.Errorf("no plan has %s", kind)
 		}
@@ -148,13 +158,37 @@ func TestHuntsGoOn(t *testing.T) {
 	}
 }
 
+// huntedRun returns a run with a fault and a finding; the fault of an empty text is a slow link.
+func huntedRun(t *testing.T, one check.Finding, text string, elects bool) *runs.Run {
+	t.Helper()
+	of, fault := "etcd", chaos.Fault{Effect: new(effect.Slow)}
+	if elects {
+		of = "etcd-election"
+	}
+	subject, err := fakeSubject(t.Context(), of, nil, 3)
+	if text != "" && err == nil {
+		fault, err = chaos.ParseFault(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &runs.Run{Folder: &results.Folder{Path: t.TempDir()},
+		Record: runs.Record{Trials: []runs.TrialRecord{{Faults: []chaos.Fault{fault}}}},
+		Job:    &bench.Job{Spec: subject.Spec, Options: bench.Options{Config: subject.Config}},
+		Trials: []*runs.TrialResult{{Faults: make([]results.FaultRow, 1),
+			Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
+}
+
 // A violation is a finding if all assumptions of the service held, and busy if the machine was overloaded.
 func TestWhatIsAFinding(t *testing.T) {
 	for name, c := range map[string]struct {
 		finding check.Finding
 		trouble string
 		slept   time.Duration
-		bound   bool // the processors were busy
+		bound   bool    // the processors were busy
+		fault   string  // empty: a slow link
+		silence float64 // of the fault, in seconds
+		both    float64 // how long two led, in microseconds; 0: no election
 		want    HuntClass
 	}{
 		"while the processors were busy": {finding: check.Finding{Outcome: check.Violated}, bound: true,
@@ -169,17 +203,30 @@ func TestWhatIsAFinding(t *testing.T) {
 			OutsideModel: true, Broken: nodes.ServersUp}, want: HuntOutside},
 		"blocked after data was lost": {finding: check.Finding{Outcome: check.Inconclusive, Expected: true,
 			OutsideModel: true, Broken: nodes.NoAmnesia}, want: HuntFinding},
+		"blocked after a cut was healed": {finding: check.Finding{Outcome: check.Inconclusive, Expected: true,
+			OutsideModel: true, Broken: nodes.NoLoss}, want: HuntFinding},
 		"nobody entered though most servers were there": {finding: check.Finding{Outcome: check.Inconclusive,
 			Idle: true}, want: HuntFinding},
+		"nobody entered while a server stood still": {finding: check.Finding{Outcome: check.Inconclusive,
+			Idle: true}, fault: "pause: server 0, at: 1s, for: 5s", silence: 0.9, want: HuntInconclusive},
+		"nobody entered for long while a server stood still": {finding: check.Finding{Outcome: check.Inconclusive,
+			Idle: true}, fault: "pause: server 0, at: 1s, for: 5s", silence: 1.1, want: HuntFinding},
+		"two led, and no assumption was broken": {finding: check.Finding{Outcome: check.Valid},
+			fault: "kill: server 0, at: 1s, for: 1s", both: 20e3, want: HuntFinding},
+		"two led for as long as a line waits": {finding: check.Finding{Outcome: check.Valid},
+			fault: "kill: server 0, at: 1s, for: 1s", both: 9e3, want: HuntValid},
+		"two led, and a sleep was late": {finding: check.Finding{Outcome: check.Valid}, both: 20e3,
+			slept: 15 * time.Millisecond, fault: "kill: server 0, at: 1s, for: 1s", want: HuntValid},
+		"two led after a pause": {finding: check.Finding{Outcome: check.Valid},
+			fault: "pause: leader, at: 1s, for: 1s", both: 20e3, want: HuntOutside},
 		"in doubt":      {finding: check.Finding{Outcome: check.Inconclusive, Doubted: true}, want: HuntBusy},
 		"unknown":       {finding: check.Finding{Outcome: check.Inconclusive}, want: HuntInconclusive},
 		"a client died": {trouble: "node 1 ended on its own", want: HuntFinding},
 	} {
-		one := c.finding
-		record := runs.Record{Trials: []runs.TrialRecord{{Faults: []chaos.Fault{{Effect: new(effect.Slow)}}}}}
-		r := &runs.Run{Folder: &results.Folder{Path: t.TempDir()}, Record: record,
-			Trials: []*runs.TrialResult{{Trouble: c.trouble,
-				Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
+		r := huntedRun(t, c.finding, c.fault, c.both > 0)
+		r.Trials[0].Trouble = c.trouble
+		r.Trials[0].Faults[0].SilenceS = figure.Number(c.silence)
+		r.Trials[0].Row.TwoLeadersUS = figure.Number(c.both)
 		if c.bound {
 			r.Trials[0].Row.CPUBusy = figure.Number(1)
 		}
@@ -388,22 +435,27 @@ func TestWhatIsTakenFromClients(t *testing.T) {
 		events []history.Event
 		had    bool
 	}{
-		"it waits":          {[]history.Event{began, event(history.Entered, 2*time.Second, 1)}, false},
+		"it waits": {[]history.Event{event(history.Entered, 0, 0), began, event(history.Exited, 1, 0),
+			event(history.Entered, 2*time.Second, 1)}, false},
+		"nobody is inside": {[]history.Event{began, event(history.Entered, 2*time.Second, 1)}, true},
+		"nobody is inside, and another enters": {[]history.Event{began, event(history.Entered, 2*time.Second, 0),
+			event(history.Entered, 2*time.Second, 1)}, false},
 		"another is inside": {[]history.Event{event(history.Entered, 0, 0), began}, false},
 		"it is inside":      {[]history.Event{event(history.Entered, 0, 1), began}, true},
 		"it enters":         {[]history.Event{began, event(history.Entered, time.Second+1, 1)}, true},
 		"it was inside": {[]history.Event{event(history.Entered, 0, 1), event(history.Exited, 1, 1), began},
 			false},
-		"it leads":   {[]history.Event{elected(0, 1), began}, true},
-		"it follows": {[]history.Event{elected(0, 0), began, event(history.Entered, 2*time.Second, 1)}, false},
-		"it led":     {[]history.Event{elected(0, 1), elected(1, history.NoLeader), began}, false},
+		"it leads": {[]history.Event{elected(0, 1), began}, true},
+		"it follows": {[]history.Event{{Kind: history.Elected, Node: 0}, elected(0, 0), began,
+			event(history.Entered, 2*time.Second, 1)}, false},
+		"it led": {[]history.Event{elected(0, 1), elected(1, history.NoLeader), began}, false},
 		"it was killed": {[]history.Event{event(history.Entered, 0, 1), event(history.Crashed, 1, 1), began},
 			false},
 		"it was revoked": {[]history.Event{event(history.Entered, 0, 1), event(history.Revoked, 1, 1), began},
 			false},
 	} {
 		for _, f := range []chaos.Fault{byRun, named} {
-			fold := &takenFold{faults: []chaos.Fault{f}, taken: map[nodes.ID]int64{}, in: map[nodes.ID]bool{}}
+			fold := newTakenFold([]chaos.Fault{f})
 			for _, e := range c.events {
 				fold.Add(e)
 			}

@@ -27,9 +27,8 @@ type kind struct {
 	shown func(r *ServiceRun, t *runs.TrialResult)
 	// drawLoad draws the load of a run of a hunt.
 	drawLoad func(l *ServiceLine, d *plans.Draws, s *ServiceSubject)
-	// settles returns how long after the faults of a hunt another client enters or, of elections, how long
-	// before the end of that time a run shows nothing.
-	settles func(s *ServiceSubject) time.Duration
+	// needsCalm is set if no failure is judged while faults last and for some time after them.
+	needsCalm bool
 	// failover completes the options of a run that measures a failover. Next reads the time from the run, or
 	// returns why the run does not count.
 	failover func(c *FailoverCase, o *bench.Options)
@@ -62,7 +61,7 @@ var kinds = map[nodes.Kind]*kind{
 		reproduce: (*Reproduced).reproduceEntries,
 		cell:      func(*Cell, *bench.Options) {}, figures: (*Cell).entryFigures,
 		line: (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
-		failover: (*FailoverCase).entries, next: nextEntry, settles: (*ServiceSubject).lease,
+		failover: (*FailoverCase).entries, next: nextEntry,
 		drawLoad: (*ServiceLine).drawLoad,
 		holds:    []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
@@ -89,9 +88,8 @@ var kinds = map[nodes.Kind]*kind{
 		cell:      (*Cell).elections, figures: (*Cell).leaderFigures,
 		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
 		failover: (*FailoverCase).elections, next: nextLeader,
-		settles:  func(s *ServiceSubject) time.Duration { return s.Spec.GraceOf(s.Config) },
-		drawLoad: func(*ServiceLine, *plans.Draws, *ServiceSubject) {},
-		holds:    []time.Duration{0},
+		needsCalm: true, drawLoad: func(*ServiceLine, *plans.Draws, *ServiceSubject) {},
+		holds: []time.Duration{0},
 		loads: []workload.Workload{{Load: workload.Campaign, Initiators: workload.AllInitiate},
 			{Load: workload.Campaign, Initiators: workload.LowestInitiates},
 			{Load: workload.Campaign, Initiators: workload.HighestInitiate}},

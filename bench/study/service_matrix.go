@@ -198,7 +198,9 @@ type ServiceLine struct {
 	// resource demands fence numbers, so the clients must have them.
 	Think   time.Duration `yaml:"think"`
 	Demands bool          `yaml:"demands"`
-	Faults  []chaos.Fault `yaml:"faults"`
+	// CancelAfter is how long a client waits before it gives up; 0: until it enters.
+	CancelAfter time.Duration `yaml:"cancel-after"`
+	Faults      []chaos.Fault `yaml:"faults"`
 	// Strict and Fenced are the expected outcomes, by their letters as in L|P: Strict over all entries, Fenced
 	// over the entries that a resource accepts if it demands fence numbers. Fenced is empty for clients without
 	// fence numbers.
@@ -314,7 +316,7 @@ func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 // entries sets the options of a run about a lock: clients request again at once, or after the line's pause.
 func (l *ServiceLine) entries(o *bench.Options) {
 	o.Workload, o.Warmup = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(l.Hold)}, lineWarmup
-	o.Config.Fenced = l.Demands
+	o.Config.Fenced, o.Workload.CancelAfter = l.Demands, l.CancelAfter
 	if l.Think > 0 {
 		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(l.Think)
 	}

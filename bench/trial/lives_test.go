@@ -356,9 +356,6 @@ func TestKillsThatCannotBe(t *testing.T) {
 		if call != 0 {
 			return nil
 		}
-		if err := trial.restart(1, false); err == nil || !strings.Contains(err.Error(), "it is up") {
-			t.Errorf("a node that is up is restarted: %v", err)
-		}
 		if err := trial.nodes.kill(1); err != nil {
 			return err
 		}
@@ -810,6 +807,29 @@ func TestANodeThatIsKilledIsFollowedByAnother(t *testing.T) {
 	}
 	if l := n.lives[1]; l.down || l.incarnation != 1 || l.requests[0] != 3 || len(n.all) != 3 {
 		t.Errorf("restarted, it is %+v, of %d processes", l, len(n.all))
+	}
+}
+
+// A client that leaves hears no more orders, which is no error, and is started again once it has ended. If
+// another fault has killed and restarted it meanwhile, it is not started twice.
+func TestAClientLeaves(t *testing.T) {
+	tr, node := played(t, 2)
+	if err := tr.restart(1, false); err != nil || len(tr.nodes.all) != 2 {
+		t.Errorf("a node that is up is started again: %v, %d processes", err, len(tr.nodes.all))
+	}
+	node(1).deaf = true
+	all := faultCluster{connections: tr.connections, faults: tr.faults}
+	for range 2 {
+		if err := all.Leave(port.NodeOf(1), 0); err != nil {
+			t.Errorf("it is told to leave: %v", err)
+		}
+	}
+	if err := tr.restart(1, false); !errors.Is(err, port.ErrLater) {
+		t.Errorf("it has not left, and is started: %v", err)
+	}
+	node(1).end(proc.Fate{Well: true})
+	if ended, err := tr.nodes.expectedEnd(tr.nodes.lives[1].node); !ended || err != nil || tr.nodes.isUp(1) {
+		t.Errorf("it has left: %v, %v", ended, err)
 	}
 }
 

@@ -108,12 +108,18 @@ func (n nodeMembers) Kill(i int) error     { return n.nodes.kill(nodes.ID(i)) }
 func (n nodeMembers) Stop(i int) error     { return n.signal(i, syscall.SIGSTOP) }
 func (n nodeMembers) Continue(i int) error { return n.signal(i, syscall.SIGCONT) }
 
-// Start returns once the node has its orders.
+// Start returns once the node has its orders. It does nothing if another fault has started the node again.
 func (n nodeMembers) Start(i int, forget bool) error {
 	id := nodes.ID(i)
+	switch l := &n.nodes.lives[id]; {
+	case !l.down && l.expected:
+		return fmt.Errorf("node %d has not left yet: %w", id, port.ErrLater)
+	case !l.down:
+		return nil
+	}
 	// Without this check the trial would deadlock: the node waits for its broker, this call waits for the node,
 	// and so no fault is healed that would bring the broker back.
-	if !n.nodes.isUp(id) && (n.outage.away || n.site.StandsStill(id)) {
+	if n.outage.away || n.site.StandsStill(id) {
 		return fmt.Errorf("node %d cannot be started: %w", id, port.ErrLater)
 	}
 	if err := n.faults.syncState(nil); err != nil { // other hosts must know that the new process does not lead

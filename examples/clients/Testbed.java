@@ -40,6 +40,10 @@ public class Testbed {
             if (type.equals("init")) {
                 me = body.get("node_id").asText();
                 JsonNode options = body.get("options");
+                if (options.get("servers") == null) {
+                    System.err.println("this is the client of a service: write --service NAME --client CMD");
+                    Runtime.getRuntime().halt(1);
+                }
                 say("declare", 0, declares);
                 try { // there are no servers when only the declaration is wanted
                     lock = options.get("servers").isEmpty() ? null : open.open(options);

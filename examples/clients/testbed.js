@@ -40,6 +40,10 @@ exports.lock = (open, declares) => {
   const begin = async body => {
     me = body.node_id
     options = body.options
+    if (!options.servers) {
+      console.error('this is the client of a service: write --service NAME --client CMD')
+      process.exit(1)
+    }
     exports.say('declare', { leaves: true, ...declares })
     try { // there are no servers when only the declaration is wanted; they may be down when a node is restarted
       if (options.servers.length > 0 && options.incarnation === 0) lock = await open(options)

@@ -21,6 +21,8 @@ def read(start, declares):
         kind = body["type"]
         if kind == "init":
             me = body["node_id"]
+            if "servers" not in body["options"]:
+                sys.exit("this is the client of a service: write --service NAME --client CMD")
             say("declare", **declares)
             try:
                 if body["options"]["servers"]:

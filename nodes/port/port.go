@@ -51,8 +51,8 @@ type Cluster interface {
 	// Kill ends a process at once. What it has not saved and messages on their way to it are lost.
 	Kill(m Member) error
 	// Start restarts a killed process at its address, with what it has saved unless forget is set. It does
-	// not wait until a server serves. For a node it records whether state is lost that its peers rely on. The
-	// error is ErrLater if the process could not connect yet.
+	// not wait until a server serves. For a node it records whether state is lost that its peers rely on, and
+	// does nothing if the node is up. The error is ErrLater if the process could not connect yet, or is leaving.
 	Start(m Member, forget bool) error
 	// Stop pauses a process, also one that is paused already, and Continue resumes it.
 	Stop(m Member) error

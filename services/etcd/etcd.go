@@ -91,6 +91,9 @@ var Election = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
 		d.Elects, d.Leaves, d.Terms = true, true, v[sessionOption] == "own"
+		if !v.On(obeyOption) { // a leader whose session has ended leads on, so the nodes may never agree
+			d.Live = append(d.Live, d.Safe...)
+		}
 		return d
 	},
 	Library: func(service.Values) string { return service.Module(library) },

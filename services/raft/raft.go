@@ -39,6 +39,7 @@ var Service = service.Service{
 		service.Switch(quorumOption, "on",
 			"a leader that hears of no majority for an election steps down (CheckQuorum)"),
 		{Name: transferOption, Default: "0s", Check: service.Length(0, time.Hour),
+			Drawn: []string{"0s", "300ms", "2s"},
 			Usage: "time after which a leader hands over to another node, each time to the next (TransferLeader); " +
 				"if that node does not take over within an election, the leader leads on; 0s: never"},
 	},
