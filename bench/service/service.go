@@ -364,6 +364,9 @@ func (v Values) On(name string) bool { return v[name] == "on" }
 
 var onOff = []string{"on", "off"}
 
+// ObeyOption is the name of the switch of services whose clients may ignore that their lock is lost.
+const ObeyOption = "obey"
+
 // Switch returns an option with the values on and off.
 func Switch(name, fallback, usage string) Option {
 	return Option{Name: name, Default: fallback, Usage: usage, Values: onOff}

@@ -27,7 +27,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 	for range drawTries {
 		l := &ServiceLine{Service: h.Services[number%len(h.Services)]}
 		l.Nodes = pick(&d, 1, 2, 2, 3, 3, 3, 4, 5, 6)
-		l.With = drawWords(&d, h.Draws(l.Service))
+		l.With = drawWords(&d, h.Draws(l.Service), h.Known != nil)
 		subject, err := h.Subject(ctx, l.Service, l.With, l.Nodes)
 		if err == nil {
 			studyOf(subject.Spec).drawLoad(l, &d, subject)
@@ -51,12 +51,13 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 func pick[V any](d *plans.Draws, values ...V) V { return values[d.Below(len(values))] }
 
 // drawWords draws options, such as ttl=3s. Some plans draw most options, and others leave most at their
-// defaults.
-func drawWords(d *plans.Draws, options []service.Draw) (words []string) {
+// defaults. Only if ignores is set, some clients ignore that their lock is lost: what they break is no failure
+// of a service that is not known.
+func drawWords(d *plans.Draws, options []service.Draw, ignores bool) (words []string) {
 	const quarters = 4
 	most := 1 + d.Below(quarters)
 	for _, o := range options {
-		if d.Below(quarters) >= most {
+		if d.Below(quarters) >= most || o.Name == service.ObeyOption && !ignores {
 			continue
 		}
 		if value := pick(d, o.Values...); value != o.Default {

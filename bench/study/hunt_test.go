@@ -106,8 +106,8 @@ func TestHuntsDrawRuns(t *testing.T) {
 	if cancels == 0 {
 		t.Error("in no plan a client gives up")
 	}
-	if len(words) != 4 || words["obey=on"] {
-		t.Errorf("the options are %v: each but the defaults is drawn", words)
+	if len(words) != 3 || words["obey=off"] {
+		t.Errorf("the options are %v: each but the defaults is drawn, and no client ignores a loss", words)
 	}
 	for _, kind := range []string{"kill of servers", "pause of servers", "cut of servers", "drop-answer",
 		"pause", "kill", "promote", "hold-request", "delete", "expire", "with amnesia"} {

@@ -28,7 +28,7 @@ func openElector(ctx context.Context, s program.Init, v service.Values) (*electo
 	if err != nil {
 		return nil, err
 	}
-	return &elector{sessions: all, self: s.Name, name: s.Options.Prefix + "election", obeys: v.On(obeyOption),
+	return &elector{sessions: all, self: s.Name, name: s.Options.Prefix + "election", obeys: v.On(service.ObeyOption),
 		office: v.Duration(Resign.Name)}, nil
 }
 

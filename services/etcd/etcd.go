@@ -17,7 +17,6 @@ const library = "go.etcd.io/etcd/client/v3"
 // Options of the two services.
 const (
 	ttlOption     = "ttl"
-	obeyOption    = "obey"
 	sessionOption = "session"
 	unlockOption  = "unlock"
 )
@@ -36,7 +35,7 @@ func options(sessions ...string) []service.Option {
 	return []service.Option{
 		{Name: ttlOption, Default: "2s", Check: service.WholeSeconds, Common: true, Drawn: []string{"1s", "3s"},
 			Usage: "time to live of the session's lease, in whole seconds; servers grant 2s at least"},
-		service.Switch(obeyOption, "on", "leave when told that the session is over, or ignore it"),
+		service.Switch(service.ObeyOption, "on", "leave when told that the session is over, or ignore it"),
 		{Name: sessionOption, Default: "own", Values: []string{"own", "shared"}, Drawn: sessions,
 			Usage: "own: each node has a session; shared: all nodes share one lease, as the goroutines of a " +
 				"process do"},
@@ -74,7 +73,7 @@ var Lock = service.Service{
 	},
 	Library: func(service.Values) string { return service.Module(library) },
 	Open:    service.Opens(openLock),
-	Obeys:   func(v service.Values) bool { return v.On(obeyOption) },
+	Obeys:   func(v service.Values) bool { return v.On(service.ObeyOption) },
 }
 
 // Election is the service that uses concurrency.Election.
@@ -91,7 +90,7 @@ var Election = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
 		d.Elects, d.Leaves, d.Terms = true, true, v[sessionOption] == "own"
-		if !v.On(obeyOption) { // a leader whose session has ended leads on, so the nodes may never agree
+		if !v.On(service.ObeyOption) { // a leader whose session has ended leads on, so the nodes may never agree
 			d.Live = append(d.Live, d.Safe...)
 		}
 		return d
@@ -118,7 +117,7 @@ func declaration(v service.Values) service.Declaration {
 	ttl := granted(v)
 	d := service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
 		Live: []string{"server-majority"}, GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
-	if !v.On(obeyOption) { // a client that ignores the end of its session relies on the servers
+	if !v.On(service.ObeyOption) { // a client that ignores the end of its session relies on the servers
 		d.Safe = append(d.Safe, "servers-up")
 	}
 	return d

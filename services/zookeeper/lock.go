@@ -90,12 +90,12 @@ func (l *lock) show(ctx context.Context) error {
 
 // renew replaces the session. This deletes the ZooKeeper nodes that the library has left behind. renew does
 // nothing if the option failed says so.
-func (l *lock) renew(ctx context.Context) error {
-	if l.values.Keeps() || ctx.Err() != nil {
+func (l *lock) renew() error {
+	if l.values.Keeps() || l.life.Err() != nil {
 		return nil
 	}
 	old := l.conn
-	_, err := l.connect(ctx)
+	_, err := l.connect(l.life) // a session outlives the request that began it
 	old.Close()
 	return err
 }
@@ -144,12 +144,18 @@ func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
 	return g, err
 }
 
-// queue creates the ZooKeeper node of this client, and waits until this node is the first in the queue.
+// queue creates the ZooKeeper node of this client, and waits until this node is the first in the queue. Servers
+// that elect a leader may tell a client that its session has expired before they delete its node: that node is
+// no place in the queue any more.
 func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
+	sessions := l.ended()
 	if err := l.create(l.life); err != nil { // a create that is cancelled half done would leave a node
 		return g, err
 	}
 	for {
+		if l.ended() != sessions {
+			return g, errExpired
+		}
 		since := l.fallen()
 		ahead, err := l.ahead(ctx)
 		if err != nil {
@@ -287,7 +293,7 @@ func (l *lock) Release(ctx context.Context) error {
 		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrSessionExpired):
 			err = errors.Join(program.ErrLost, err)
 		default: // the ZooKeeper node may still exist
-			err = errors.Join(err, l.renew(ctx))
+			err = errors.Join(err, l.renew())
 		}
 		return err
 	}
@@ -336,7 +342,7 @@ func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 		return program.Grant{}, ctx.Err()
 	case err := <-done:
 		if err != nil {
-			return program.Grant{}, errors.Join(fmt.Errorf("zk.Lock: %w", err), l.renew(ctx))
+			return program.Grant{}, errors.Join(fmt.Errorf("zk.Lock: %w", err), l.renew())
 		}
 		return l.grant(0, l.connectedSince()), nil
 	}

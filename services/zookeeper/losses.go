@@ -11,6 +11,7 @@ import (
 type losses struct {
 	mu    sync.Mutex
 	falls int           // number of falls; the option "lost" of the service says which losses are falls
+	ends  int           // number of sessions that have expired
 	lost  chan struct{} // channel Lost of the latest grant; nil: the channel is closed, or the grant is over
 	over  bool          // the session has expired since the latest request
 	back  int           // falls when the session was last connected
@@ -29,6 +30,13 @@ func (l *losses) fallen() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.falls
+}
+
+// ended returns the number of sessions that have expired so far.
+func (l *losses) ended() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ends
 }
 
 // connected records that the session is connected: what the library grants from now on does not depend on
@@ -54,7 +62,10 @@ func (l *losses) connectedSince() int {
 func (l *losses) fall(expired, counts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over = l.over || expired
+	if expired {
+		l.over = true
+		l.ends++
+	}
 	if !counts {
 		return
 	}

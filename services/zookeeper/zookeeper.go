@@ -49,7 +49,7 @@ var Service = service.Service{
 		{Name: "lost", Default: disconnected, Usage: "when a holder counts its lock as lost: disconnected " +
 			"(noticed after 2/3 of the session timeout), or expired (noticed on reconnection)",
 			Values: []string{expired, disconnected}},
-		service.Switch("obey", "on", "a holder that is told so leaves at once"),
+		service.Switch(service.ObeyOption, "on", "a holder that is told so leaves at once"),
 		service.Failed("ends: after a Lock or Unlock of the library that failed, the client ends its session, " +
 			"and with it the node that the library may have left; kept: it keeps both, and all may wait for " +
 			"that node for ever"),
@@ -77,7 +77,7 @@ var Service = service.Service{
 		}
 		return open(ctx, s, v)
 	},
-	Obeys: func(v service.Values) bool { return v.On("obey") },
+	Obeys: func(v service.Values) bool { return v.On(service.ObeyOption) },
 }
 
 // settings are the settings of clients that differ from the default.
@@ -89,23 +89,21 @@ var settings = []service.Setting{{Name: "session 2s", Default: "none: each clien
 func declare(v service.Values) service.Declaration {
 	d := declaration(v)
 	d.Fenced, d.Cancels = v["recipe"] != library, v["recipe"] != library // zk.Lock has no way to give up
-	if !v.On("obey") {
-		if d.Safe = append(d.Safe, "servers-up"); v["lost"] != expired {
-			d.Safe = append(d.Safe, "no-loss")
-		}
+	if !v.On(service.ObeyOption) && v["lost"] != expired {
+		d.Safe = append(d.Safe, "no-loss", "servers-up")
 	}
 	return d
 }
 
 // declaration returns what the documentation promises: a disconnected client knows nothing about its locks,
 // and the server frees them after the session timeout. With lost=expired, a client may learn that its lock is
-// lost only after another client has entered, so it relies on its connection.
+// lost only after another client has entered, so it relies on its connection, and on the server at its end.
 func declaration(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
 		Live:    []string{"server-majority"},
 		GraceMS: float64((2*v.Duration("session") + recovers) / time.Millisecond)}
 	if v["lost"] == expired {
-		d.Safe = append(d.Safe, "no-loss")
+		d.Safe = append(d.Safe, "no-loss", "servers-up")
 	}
 	if v.Int(service.Members) == 1 {
 		d.Live = append(d.Live, "no-loss") // if the single server fails, its connections are lost too

@@ -46,7 +46,8 @@ func TestLock(t *testing.T) {
 	}{{"excludes", excludes}, {"library", ofLibrary}, {"herd", crowd}, {"told in time", toldInTime},
 		{"told late", toldLate}, {"session over", sessionOver},
 		{"taken away", takenAway}, {"unlock failed", unlockFailed}, {"answer lost", answerLost},
-		{"reconnected", reconnected}, {"release waits", releaseWaits}} {
+		{"reconnected", reconnected}, {"expired", expiredWhileItWaits},
+		{"asks again", asksAgain}, {"release waits", releaseWaits}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -239,6 +240,56 @@ func reconnected(t *testing.T, r *service.Running) {
 		t.Fatal("its session has ended")
 	}
 	servicetest.Kept(t, g, 100*time.Millisecond)
+}
+
+// expiredWhileItWaits shows that a client whose session has expired does not enter by the node of that session,
+// though the node may still be there.
+func expiredWhileItWaits(t *testing.T, r *service.Running) {
+	a, b := client(t, r.Addresses, "expired"), client(t, r.Addresses, "expired")
+	servicetest.Acquire(t, a, 5*time.Second)
+	refused := make(chan error, 1)
+	go func() {
+		_, err := b.Acquire(t.Context())
+		refused <- err
+	}()
+	until(t, func() bool { return waiting(a) == 2 })
+	b.hear(b.begun.Load(), zk.Event{Type: zk.EventSession, State: zk.StateExpired})
+	servicetest.Release(t, a)
+	if err := <-refused; !errors.Is(err, errExpired) {
+		t.Errorf("a client whose session has expired enters: %v", err)
+	}
+	servicetest.Acquire(t, a, 5*time.Second)
+}
+
+// asksAgain shows that a client whose request failed with its session asks again in a session of its own, which
+// outlives that request.
+func asksAgain(t *testing.T, r *service.Running) {
+	p := servicetest.NewProxy(t, r.Addresses[0])
+	a := client(t, r.Addresses, "again", "recipe=library")
+	b := client(t, []string{p.Address}, "again", "recipe=library", "session=1s")
+	servicetest.Acquire(t, a, 5*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		_, err := b.Acquire(ctx)
+		failed <- err
+	}()
+	until(t, func() bool { return waiting(a) == 2 })
+	p.Cut()
+	until(t, func() bool { return waiting(a) == 1 })
+	p.Heal()
+	if err := <-failed; err == nil {
+		t.Fatal("it enters though its session has ended")
+	}
+	cancel()
+	servicetest.Release(t, a)
+	servicetest.Acquire(t, b, 10*time.Second)
+}
+
+// waiting returns how many nodes there are in the queue of a client's lock.
+func waiting(l *lock) int {
+	all, _, _ := l.conn.Children(l.root)
+	return len(all)
 }
 
 // until waits until a condition holds.

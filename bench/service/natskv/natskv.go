@@ -24,7 +24,7 @@ var Service = service.Service{
 		{Name: "ttl", Default: "2s", Check: service.Length(time.Second, time.Hour), Common: true,
 			Drawn: []string{"1s", "1300ms", "2500ms"},
 			Usage: "time to live of the bucket: a key that is not renewed for so long expires"},
-		service.Switch("obey", "on", "leave when an update says that the key is lost"),
+		service.Switch(service.ObeyOption, "on", "leave when an update says that the key is lost"),
 		service.Switch("durable", "off", "the servers have the disk written before they answer "+
 			"(sync_interval: always)").InCommon(),
 	},
@@ -48,7 +48,7 @@ var Service = service.Service{
 		{Name: "servers in an order of the client's own", Default: "drawn at random", Why: "runs are alike"}},
 	Open:   open,
 	Delete: deleteKey,
-	Obeys:  func(v service.Values) bool { return v.On("obey") },
+	Obeys:  func(v service.Values) bool { return v.On(service.ObeyOption) },
 }
 
 // recovers is how long servers may take to elect a leader of the stream; measured: 4 to 9 s.

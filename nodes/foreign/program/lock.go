@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // A Lock is a client of a lock service, at one node.
@@ -49,12 +50,13 @@ func (f Fatal) Unwrap() error { return f.Err }
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Init) (Lock, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
-		s := &lockServer{conn: c, obeys: obeys, life: ctx, lines: make(chan order, 16),
+		s := &lockServer{conn: c, obeys: obeys, lines: make(chan order, 16),
 			revoked: make(chan chan struct{}), failed: errors.New("no servers were named")}
+		s.life, s.stop = context.WithCancel(ctx)
 		if len(c.Init.Options.Servers) == 0 {
 			return s, nil
 		}
-		s.lock, s.failed = open(ctx, c.Init)
+		s.lock, s.failed = open(s.life, c.Init)
 		return s, s.failed
 	})
 }
@@ -64,7 +66,8 @@ type lockServer struct {
 	conn   *Conn
 	lock   Lock
 	obeys  bool
-	life   context.Context
+	life   context.Context // ends with the program, or departLimit after the client was told to leave
+	stop   context.CancelFunc
 	lines  chan order
 	failed error // why the program cannot go on
 	latest order // the latest request that was read
@@ -83,6 +86,10 @@ type order struct {
 	cancel context.CancelFunc
 }
 
+// departLimit is how long a client that leaves tries to give up what it has, for example without a server.
+// After that its session ends like that of a process that ends.
+const departLimit = 5 * time.Second
+
 // take passes on a request or release, and ends the Acquire of a cancelled request.
 func (s *lockServer) take(l Line) {
 	o := order{Line: l}
@@ -94,6 +101,7 @@ func (s *lockServer) take(l Line) {
 		if l.Type == "cancel" {
 			return
 		}
+		time.AfterFunc(departLimit, s.stop)
 	case "request":
 		o.ctx, o.cancel = context.WithCancel(s.life)
 		s.latest = o
@@ -120,7 +128,7 @@ func (s *lockServer) work(ctx context.Context) {
 func (s *lockServer) handle(ctx context.Context, o order) {
 	switch l := o.Line; {
 	case l.Type == "leave":
-		s.depart(ctx, l)
+		s.depart(l)
 	case l.Type != "request" && l.Type != "release":
 		s.conn.refuse(l, Unsupported, "this program grants a lock")
 	case s.failed != nil:
@@ -133,8 +141,8 @@ func (s *lockServer) handle(ctx context.Context, o order) {
 }
 
 // depart gives up the lock and ends the client.
-func (s *lockServer) depart(ctx context.Context, l Line) {
-	if err := s.giveBack(ctx); err != nil {
+func (s *lockServer) depart(l Line) {
+	if err := s.giveBack(s.life); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 	}
 	if s.lock != nil {

@@ -1,11 +1,13 @@
 package program
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -123,4 +125,39 @@ func TestCancel(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("it answered %q, want %q", got, want)
 	}
+}
+
+// A stuckLock cannot be released: its servers are gone.
+type stuckLock struct {
+	revocableLock
+	life context.Context
+}
+
+func (s *stuckLock) Release(context.Context) error {
+	<-s.life.Done()
+	return s.life.Err()
+}
+
+// A client that cannot give up what it has leaves all the same.
+func TestLeavesWithoutServers(t *testing.T) {
+	t.Parallel()
+	in, lines := io.Pipe()
+	answers, out := io.Pipe()
+	go ServeLock(in, out, nil, true, func(life context.Context, _ Init) (Lock, error) {
+		return &stuckLock{life: life}, nil
+	})
+	go func() {
+		for _, body := range []string{`"type":"init","msg_id":1,"node_id":"n0","node_ids":["n0"],"options":{"servers":["here"]}`,
+			`"type":"request","msg_id":2`, `"type":"leave","msg_id":3`} {
+			fmt.Fprintf(lines, `{"src":"c0","dest":"n0","body":{%s}}`+"\n", body)
+		}
+	}()
+	read := bufio.NewScanner(answers)
+	for read.Scan() {
+		if strings.Contains(read.Text(), "leave_ok") {
+			lines.Close()
+			return
+		}
+	}
+	t.Error("it has not left")
 }
