@@ -61,7 +61,7 @@ type huntCall struct {
 
 func huntCommand() Command {
 	c := &huntCall{}
-	c.Plans, c.Workers, c.Tries = 100, 3, 40
+	c.Plans, c.Workers, c.Tries = 100, 6, 40
 	c.Seed, c.Setup.Set = 1, "hunt"
 	return Command{
 		Name:    "services",

@@ -151,7 +151,11 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	defer cancel()
 	late := sleepBeside(limited)
 	beside := h.Experiment
-	beside.Setup.Progress = func(p runs.Progress) { late.measure(p.Phase == "measuring") }
+	beside.Setup.Progress = func(p runs.Progress) {
+		if p.Phase == "measuring" {
+			late.counts.Store(true)
+		}
+	}
 	made := beside.once(limited, &Case{Job: j, Stored: true, Name: name})
 	r, err := made.run, made.Err
 	if results.Unwritable(err) {
@@ -239,26 +243,21 @@ func storyOf(t *runs.TrialResult, one *Hunted) (lines []string) {
 // A sleeper sleeps for short times beside a run. By how much its longest sleep was too long, other processes
 // may not have run either.
 type sleeper struct {
-	stop    context.CancelFunc
-	over    chan time.Duration
-	measure func(is bool) // called with true once the run is measured: sleeps before that do not count
+	stop   context.CancelFunc
+	counts atomic.Bool // the run is measured: earlier sleeps do not count
+	over   chan time.Duration
 }
 
 // sleepBeside starts a sleeper.
 func sleepBeside(ctx context.Context) *sleeper {
 	const nap = 5 * time.Millisecond
 	ctx, cancel := context.WithCancel(ctx)
-	var measured atomic.Bool
-	s := &sleeper{cancel, make(chan time.Duration), func(is bool) {
-		if is {
-			measured.Store(true)
-		}
-	}}
+	s := &sleeper{stop: cancel, over: make(chan time.Duration)}
 	go func() {
-		longest, counts := time.Duration(0), false
+		longest, measured := time.Duration(0), false
 		for ctx.Err() == nil {
-			if measured.Load() && !counts {
-				longest, counts = 0, true
+			if s.counts.Load() && !measured {
+				longest, measured = 0, true
 			}
 			began := time.Now()
 			time.Sleep(nap)

@@ -51,8 +51,8 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 func pick[V any](d *plans.Draws, values ...V) V { return values[d.Below(len(values))] }
 
 // drawWords draws options, such as ttl=3s. Some plans draw most options, and others leave most at their
-// defaults. Only if ignores is set, some clients ignore that their lock is lost: what they break is no failure
-// of a service that is not known.
+// defaults. Only if ignores is set, some clients ignore that their lock is lost: what they break then is no
+// unknown failure of a service.
 func drawWords(d *plans.Draws, options []service.Draw, ignores bool) (words []string) {
 	const quarters = 4
 	most := 1 + d.Below(quarters)

@@ -28,8 +28,8 @@ func openElector(ctx context.Context, s program.Init, v service.Values) (*electo
 	if err != nil {
 		return nil, err
 	}
-	return &elector{sessions: all, self: s.Name, name: s.Options.Prefix + "election", obeys: v.On(service.ObeyOption),
-		office: v.Duration(Resign.Name)}, nil
+	return &elector{sessions: all, self: s.Name, name: s.Options.Prefix + "election",
+		obeys: v.On(service.ObeyOption), office: v.Duration(Resign.Name)}, nil
 }
 
 // Run implements program.Elector. It campaigns with one session after the other.

@@ -242,8 +242,8 @@ func reconnected(t *testing.T, r *service.Running) {
 	servicetest.Kept(t, g, 100*time.Millisecond)
 }
 
-// expiredWhileItWaits shows that a client whose session has expired does not enter by the node of that session,
-// though the node may still be there.
+// expiredWhileItWaits shows that a client whose session has expired does not enter by the node of that
+// session, though the node may still be there.
 func expiredWhileItWaits(t *testing.T, r *service.Running) {
 	a, b := client(t, r.Addresses, "expired"), client(t, r.Addresses, "expired")
 	servicetest.Acquire(t, a, 5*time.Second)
@@ -261,7 +261,7 @@ func expiredWhileItWaits(t *testing.T, r *service.Running) {
 	servicetest.Acquire(t, a, 5*time.Second)
 }
 
-// asksAgain shows that a client whose request failed with its session asks again in a session of its own, which
+// asksAgain shows that a client whose request failed with its session asks again in a new session, which
 // outlives that request.
 func asksAgain(t *testing.T, r *service.Running) {
 	p := servicetest.NewProxy(t, r.Addresses[0])

@@ -147,7 +147,8 @@ func TestLeavesWithoutServers(t *testing.T) {
 		return &stuckLock{life: life}, nil
 	})
 	go func() {
-		for _, body := range []string{`"type":"init","msg_id":1,"node_id":"n0","node_ids":["n0"],"options":{"servers":["here"]}`,
+		for _, body := range []string{
+			`"type":"init","msg_id":1,"node_id":"n0","node_ids":["n0"],"options":{"servers":["here"]}`,
 			`"type":"request","msg_id":2`, `"type":"leave","msg_id":3`} {
 			fmt.Fprintf(lines, `{"src":"c0","dest":"n0","body":{%s}}`+"\n", body)
 		}
