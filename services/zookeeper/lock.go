@@ -145,8 +145,8 @@ func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
 }
 
 // queue creates the ZooKeeper node of this client, and waits until this node is the first in the queue.
-// Servers that elect a leader may tell a client that its session has expired before they delete its node: that
-// node is no place in the queue any more.
+// Servers that elect a leader may tell a client that its session has expired before they delete its node:
+// that node is no place in the queue any more.
 func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
 	sessions := l.ended()
 	if err := l.create(l.life); err != nil { // a create that is cancelled half done would leave a node
