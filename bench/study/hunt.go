@@ -70,6 +70,8 @@ type Hunt struct {
 // huntLimit is the longest time for one run. No run that ended took half as long.
 const huntLimit = 4 * time.Minute
 
+var errEndless = fmt.Errorf("the run has not ended within %v", huntLimit)
+
 // Read reads the journal. It returns an error if the journal is of another hunt.
 func (h *Hunt) Read() error { return h.read() }
 
@@ -161,13 +163,12 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	if results.Unwritable(err) {
 		h.fail(err)
 	}
-	judged := r
 	if limited.Err() != nil && ctx.Err() == nil {
-		judged, err = nil, errors.Join(fmt.Errorf("the run has not ended within %v", huntLimit), err)
+		err = errEndless
 	}
 	one := &Hunted{Service: l.Service, With: l.With, Faults: l.FaultTexts(), Load: l.loadText()}
 	longest := late.end()
-	one.Class, one.About, one.Says = judgeHunt(judged, err, longest)
+	one.Class, one.About, one.Says = judgeHunt(r, err, longest)
 	would := one.Class == HuntFinding || one.Class == HuntBusy
 	if known := h.documented(l, r, one.About); would && known != nil {
 		one.Class, one.Says = HuntOutside, fmt.Sprintf("%s (a known failure of these options: %s)", one.Says,
@@ -256,11 +257,11 @@ func sleepBeside(ctx context.Context) *sleeper {
 	go func() {
 		longest, measured := time.Duration(0), false
 		for ctx.Err() == nil {
-			if s.counts.Load() && !measured {
-				longest, measured = 0, true
-			}
 			began := time.Now()
 			time.Sleep(nap)
+			if s.counts.Load() && !measured { // this sleep may have been late in the measurement
+				longest, measured = 0, true
+			}
 			longest = max(longest, time.Since(began)-nap)
 		}
 		s.over <- longest
@@ -413,9 +414,10 @@ const (
 
 // What a finding may be about, besides a check.
 const (
-	huntUnmade = "not made" // the run could not be made, or did not end in time
-	huntEnded  = "ended"    // the run ended early: a client or a program of the testbed died
-	huntFences = "fences"   // a lower fence number was handed out after a higher one
+	huntUnmade  = "not made" // the run could not be made
+	huntEndless = "endless"  // the run did not end in time
+	huntEnded   = "ended"    // the run ended early: a client or a program of the testbed died
+	huntFences  = "fences"   // a lower fence number was handed out after a higher one
 	// two led at once, in different terms: the check of this name does not count that while a fault lasts
 	huntLeaders = "leaders"
 )
@@ -426,13 +428,19 @@ const late = 100 * time.Millisecond
 // judgeHunt classifies a run. Slept is by how much the longest sleep beside it was too long.
 func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, about, says string) {
 	busy := func(about, says string) (HuntClass, string, string) {
-		if slept > late {
+		switch {
+		case slept > late:
 			return HuntBusy, about, fmt.Sprintf("%s; the machine was overloaded: a sleep ended %v late", says,
 				slept.Round(time.Millisecond))
+		case about != huntEnded && r != nil && len(r.Trials) > 0 && r.Trials[0].Row.CPUBound():
+			return HuntBusy, about, says + "; the processors were busy"
 		}
 		return HuntFinding, about, says
 	}
-	if r == nil || len(r.Trials) == 0 {
+	switch {
+	case errors.Is(made, errEndless):
+		return busy(huntEndless, made.Error())
+	case r == nil || len(r.Trials) == 0:
 		return busy(huntUnmade, fmt.Sprintf("it could not be made: %v", made))
 	}
 	t := r.Trials[0]
@@ -440,22 +448,15 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 		return busy(huntEnded, t.Trouble)
 	}
 	if f := worstInside(t, r.Record.Trials[0].Faults != nil, tookFromWaiters(r), idles(r)); f != nil {
-		if t.Row.CPUBound() && slept <= late {
-			return HuntBusy, f.Check, f.Says + "; the processors were busy"
-		}
 		return busy(f.Check, f.Says)
 	}
 	if says := fencesFell(r); says != "" && t.Verdict.Outcome != check.Violated {
 		return classOfFencesFell(brokenBy(r), r.Spec.SafeIn(r.Config)), huntFences, says
 	}
-	worst := t.Verdict.Worst()
+	worst, led := t.Verdict.Worst(), findingOf(t, huntLeaders)
 	switch {
-	case t.Verdict.Outcome == check.Valid && ledTogether(r, slept):
-		says := findingOf(t, huntLeaders).Says
-		if brokenBy(r)&r.Spec.SafeIn(r.Config) != 0 {
-			return HuntOutside, huntLeaders, says
-		}
-		return busy(huntLeaders, says+", though its assumptions held")
+	case !worst.Doubted && r.Spec.Leadership().Overlap == nil && led.Together > told+slept:
+		return busy(huntLeaders, fmt.Sprintf("%s; for %v its assumptions held", led.Says, led.Together))
 	case t.Verdict.Outcome == check.Valid:
 		return HuntValid, "", ""
 	case worst.OutsideModel:
@@ -466,17 +467,9 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 	return HuntInconclusive, worst.Check, worst.Says
 }
 
-// told is how much later than the old leader's line the line of a new leader may be read on an idle machine.
+// told is how much later than the old leader's line the line of a new leader may be read on an idle machine:
+// the longest time for which two of a service without a published time for a take-over may seem to lead.
 const told = 10 * time.Millisecond
-
-// ledTogether reports whether two nodes of a service without a published time for a take-over led at once, in
-// different terms, for longer than their lines may have waited to be read.
-func ledTogether(r *runs.Run, slept time.Duration) bool {
-	row := &r.Trials[0].Row
-	both := max(valueOf(row.TwoLeadersUS), valueOf(row.TwoLeadersStoppedUS))
-	of := r.Spec.Leadership()
-	return of.Terms && of.Overlap == nil && both > float64((slept+told)/time.Microsecond)
-}
 
 // findingOf returns the finding of a check; none: an empty finding.
 func findingOf(t *runs.TrialResult, name string) (f check.Finding) {

@@ -56,7 +56,7 @@ func TestServiceCase(t *testing.T) {
 	unknown := ServiceRun{Strict: algorithm.Breaks, HasFences: true}
 	bare := ServiceRun{Strict: algorithm.Breaks}
 	served := func(silence float64) ServiceRun {
-		return ServiceRun{Strict: algorithm.Recovers, SilenceS: figure.Number(silence)}
+		return ServiceRun{Strict: algorithm.Recovers, Fenced: algorithm.Recovers, SilenceS: figure.Number(silence)}
 	}
 	silent := line("L", "")
 	silent.Silence = 2500 * time.Millisecond

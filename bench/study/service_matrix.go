@@ -165,7 +165,8 @@ func (c *ServiceCase) differs(r *ServiceRun) bool {
 	switch l := c.Line; {
 	case r.Strict == 0 || r.notHit():
 		return false
-	case r.Strict&strict == 0 || (l.Fenced != "") != r.HasFences || r.Fenced != 0 && r.Fenced&fenced == 0:
+	case r.Strict&strict == 0 || (l.Fenced != "") != r.HasFences ||
+		r.HasFences && r.Fenced != 0 && r.Fenced&fenced == 0:
 		return true
 	}
 	return !r.showsNothing() && !c.Line.hasMark(r)

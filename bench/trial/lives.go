@@ -235,7 +235,7 @@ func (n *nodeSet) kill(id nodes.ID) error {
 		if !l.expected {
 			return n.death(l.node)
 		}
-		return n.recordKill(id, false)
+		return n.recordEnd(id, false)
 	default:
 	}
 	err := n.broke(nodes.NoCrash)
@@ -249,7 +249,7 @@ func (n *nodeSet) kill(id nodes.ID) error {
 	l.node.Signal(syscall.SIGKILL)
 	select {
 	case <-l.node.Ended():
-		return n.recordKill(id, true)
+		return n.recordEnd(id, true)
 	case <-n.ctx.Done():
 		return ErrInterrupted
 	case <-time.After(n.LongestPause()):
@@ -294,8 +294,8 @@ func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
 		return true, nil
 	}
 	id := n.idOf(p)
-	if id >= 0 && n.lives[id].expected && p.Fate().Well { // it has left in order
-		return true, errors.Join(n.broke(nodes.NoCrash), n.markCrashed(id))
+	if id >= 0 && n.lives[id].expected && p.Fate().Well {
+		return true, n.recordEnd(id, false)
 	}
 	if id < 0 || !p.Fate().Killed {
 		return false, nil
@@ -309,21 +309,23 @@ func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
 			return true, err
 		}
 	}
-	return true, n.recordKill(id, false)
+	return true, n.recordEnd(id, false)
 }
 
-// recordKill records that the process of a node was killed, by the trial or by the node itself. It takes the
-// node out of the register before it records the crash, so that later readers of the register do not count
-// it.
-func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
+// recordEnd records that the process of a node has ended as expected: it has left in order, perhaps just
+// before it was to be killed, or it was killed, by the trial or by the node itself. It takes the node out of
+// the register before it records the crash, so that later readers of the register do not count it.
+func (n *nodeSet) recordEnd(id nodes.ID, byTrial bool) error {
 	l := &n.lives[id]
-	if fate := l.node.Fate(); !fate.Killed {
+	switch fate := l.node.Fate(); {
+	case fate.Well && l.expected:
+		return errors.Join(n.broke(nodes.NoCrash), n.markCrashed(id))
+	case !fate.Killed:
 		return fmt.Errorf("%s was to be killed, and ended by itself: %s", l.node.Name(), fate.Says)
+	case byTrial:
+		return n.markCrashed(id)
 	}
-	if !byTrial {
-		return n.markEnded(id)
-	}
-	return n.markCrashed(id)
+	return n.markEnded(id)
 }
 
 // markEnded records that a node whose process has ended by itself was killed at an unknown time after its

@@ -833,6 +833,22 @@ func TestAClientLeaves(t *testing.T) {
 	}
 }
 
+// A client that has left just before it is killed has left. One that ended badly was not killed either.
+func TestAClientLeavesBeforeItIsKilled(t *testing.T) {
+	tr, node := played(t, 2)
+	all := faultCluster{connections: tr.connections, faults: tr.faults}
+	for i, fate := range []proc.Fate{{Well: true}, {Says: "exit status 3"}} {
+		id := nodes.ID(i)
+		if err := all.Leave(port.NodeOf(id), 0); err != nil {
+			t.Fatal(err)
+		}
+		node(i).end(fate)
+		if err := tr.nodes.kill(id); (err == nil) != fate.Well || tr.nodes.isUp(id) == fate.Well {
+			t.Errorf("%+v: it is killed: %v, up %v", fate, err, tr.nodes.isUp(id))
+		}
+	}
+}
+
 // A node whose counters are not known yet can be killed, and counts as having made no request.
 func TestANodeIsKilledBeforeItIsKnownWhatItCounts(t *testing.T) {
 	tr, _ := played(t, 2)

@@ -71,8 +71,9 @@ func leaders(e *evidence) Finding {
 		return inconclusive("for %v there were two leaders or more, and the history has no terms", both).
 			with(e.overlaps(0)...)
 	case worst == nil && e.Leads.Terms:
-		return valid("for %v there were two leaders or more, each of a term of its own", both).
-			with(e.overlaps(0)...)
+		f := valid("for %v there were two leaders or more, each of a term of its own", both)
+		f.Together = e.together()
+		return f.with(e.overlaps(0)...)
 	case worst == nil:
 		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take",
 			both, about(e.takeOver(e.longest())))
@@ -113,6 +114,18 @@ func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
 		}
 	}
 	return worst, at
+}
+
+// together returns the longest time for which two led though no assumption of safety was broken then or
+// shortly before.
+func (e *elected) together() (longest time.Duration) {
+	for i := range e.leaders.Overlaps {
+		o := &e.leaders.Overlaps[i]
+		if e.brokenIn(span{o.From, o.To, int64(e.Grace), nil}, e.Safe) == 0 {
+			longest = max(longest, time.Duration(o.Length()))
+		}
+	}
+	return longest
 }
 
 // tooLong reports whether two led at once for longer than a take-over takes, and when.

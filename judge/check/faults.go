@@ -277,9 +277,18 @@ const enoughEntries = 20
 // fault did not hit.
 type gaps struct {
 	*model
-	last    int64 // the time of the last entry
-	left    int64 // the time at which a client was last known to leave
-	longest []gap // by fault, in the order of section.Fold.Faults
+	last int64 // the time of the last entry
+	left int64 // the time at which a client was last known to leave
+	// longest has the longest gap by fault, in the order of section.Fold.Faults: a client that gives up and
+	// asks again waits on. Requests has the longest in which one request waited.
+	longest, requests []gap
+	// since has when the clients asked first that have given up since they last entered.
+	since map[asker]int64
+}
+
+type asker struct {
+	node nodes.ID
+	of   *section.Resource
 }
 
 // A gap is a stretch of time without an entry. Clients that entered before it may be inside until the time
@@ -294,27 +303,48 @@ func (g gap) empty() int64 { return g.to - max(g.from, g.left) }
 func (g *gaps) entered(s *section.Section) {
 	g.wait(s, s.Entered)
 	g.last = s.Entered
+	delete(g.since, asker{s.Node, s.Resource})
 }
 
 func (g *gaps) ended(s *section.Section) {
 	switch s.State {
 	case section.Unserved, section.Abandoned, section.GaveUp:
 		g.wait(s, min(s.Ended, g.sections.Window.To))
+		g.gaveUp(s)
 	case section.Exited, section.Revoked, section.Crashed:
 		g.left = max(g.left, s.Ended)
 	}
 }
 
+// gaveUp notes when a client that has given up asked first.
+func (g *gaps) gaveUp(s *section.Section) {
+	c := asker{s.Node, s.Resource}
+	if _, before := g.since[c]; s.State == section.GaveUp && !before {
+		if g.since == nil {
+			g.since = map[asker]int64{}
+		}
+		g.since[c] = s.Asked
+	}
+}
+
 // wait takes the wait of a section, up to a time.
 func (g *gaps) wait(s *section.Section, until int64) {
+	first, gaveUp := g.since[asker{s.Node, s.Resource}]
+	if !gaveUp {
+		first = s.Asked
+	}
 	for i := range g.sections.Faults {
 		f := &g.sections.Faults[i]
-		g.longest = grown(g.longest, i+1)
+		g.longest, g.requests = grown(g.longest, i+1), grown(g.requests, i+1)
 		to, _ := g.during(f)
-		in := gap{max(g.last, s.Asked, f.From), min(until, to), g.left}
-		if in.length() > g.longest[i].length() && !g.hits(f, s.Node, in) {
-			g.longest[i] = in
+		keep := func(longest *gap, asked int64) {
+			in := gap{max(g.last, asked, f.From), min(until, to), g.left}
+			if in.length() > longest.length() && !g.hits(f, s.Node, in) {
+				*longest = in
+			}
 		}
+		keep(&g.longest[i], first)
+		keep(&g.requests[i], s.Asked)
 	}
 }
 
@@ -330,13 +360,16 @@ func (g *gaps) hits(f *section.Fault, id nodes.ID, in gap) bool {
 }
 
 // of returns the longest stretch without an entry while a fault lasted.
-func (g *gaps) of(f *section.Fault) (longest gap) {
-	for i := range g.longest {
+func (g *gaps) of(f *section.Fault) gap { return g.in(g.longest, f) }
+
+// in returns the gap of a fault.
+func (g *gaps) in(gaps []gap, f *section.Fault) (of gap) {
+	for i := range gaps {
 		if &g.sections.Faults[i] == f {
-			longest = g.longest[i]
+			of = gaps[i]
 		}
 	}
-	return longest
+	return of
 }
 
 // idle returns for how long no client entered while a fault lasted, though the algorithm promises entries; 0:
@@ -390,7 +423,7 @@ func (e *evidence) overdue(f *section.Fault) int64 {
 	if asked.Freezes || waited || e.missedBy(asked, f) != "" || e.Problem.around == nil {
 		return 0
 	}
-	g := e.gaps.of(f)
+	g := e.gaps.in(e.gaps.requests, f)
 	within, is := e.within(f, g)
 	held := slices.ContainsFunc(e.inside, func(s section.Section) bool { return s.Entered < g.to })
 	if !is || held || g.empty() <= within || !e.alone(f, g) || e.stands(f, g) {

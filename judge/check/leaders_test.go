@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"turnstile/nodes"
@@ -162,5 +163,29 @@ func withoutMajority() []electionRun {
 			text: allElect(5, 2, 1) + cutOff + "300 1 elect 1 2\n900 1 heal"},
 		{name: "after the heal", setting: bound, check: "majority", as: Valid,
 			text: allElect(5, 2, 1) + cutOff + "250 1 heal\n300 1 elect 1 2"},
+	}
+}
+
+// For how long two led, in terms of their own, counts only what no broken assumption of safety explains.
+func TestTwoLedThoughNothingExplainsIt(t *testing.T) {
+	const both = "250 0 elect 0 2\n300 4 elect 0 2\n"
+	for name, x := range map[string]struct {
+		breaks, later nodes.Assumption
+		want          time.Duration
+	}{
+		"a fault that breaks nothing":    {want: 50 * time.Millisecond},
+		"a pause much later":             {later: nodes.NoPause, want: 50 * time.Millisecond},
+		"a fault that breaks its safety": {breaks: nodes.NoPause},
+	} {
+		r := electionRun{text: allElect(5, 4, 1) + fmt.Sprintf("200 1 fault %d\n", x.breaks) + both + "600 1 heal\n" +
+			fmt.Sprintf("800 2 fault %d\n850 2 heal\n", x.later),
+			setting: func(s *Setting) {
+				inTerms(s)
+				s.Safe, s.Faults = nodes.NoPause, []Fault{{Text: "one", Breaks: x.breaks}, {Text: "two", Breaks: x.later}}
+			}}
+		f := finding(t, r.verdict(t), "leaders")
+		if f.Outcome != Valid || f.Together != x.want {
+			t.Errorf("%s: %v, %v: %s", name, f.Outcome, f.Together, f.Says)
+		}
 	}
 }

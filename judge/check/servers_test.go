@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		frozen bool          // the server stands still
 		cutOff bool          // a node is cut off, and no server
 		random bool          // clients wait for random times, and promise no time to recover
+		gives  bool          // client 0 gives up half way, and asks again
 		broken bool
 		told   bool
 	}{
@@ -91,6 +93,9 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 			told: true},
 		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second,
 			random: true, told: true},
+		{name: "beyond both, and a client gives up", breaks: one, silent: 12 * time.Second, gives: true, told: true},
+		{name: "far beyond both, and a client gives up", breaks: one, silent: 30 * time.Second, gives: true,
+			broken: true, told: true},
 		{name: "beyond both, as a node is cut off", silent: 12 * time.Second, cutOff: true},
 		{name: "without a majority", breaks: most, silent: 12 * time.Second},
 	} {
@@ -120,6 +125,13 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		if w.now += int64(test.held); test.held > 0 {
 			w.exit(1)
 		}
+		if test.gives {
+			w.now += int64(test.silent / 2)
+			w.add(0, history.Event{Kind: history.GaveUp, Entry: w.entry(0)})
+			w.ask(0)
+			w.permission(0)
+			w.now -= int64(test.silent / 2)
+		}
 		w.now += int64(test.silent - test.held)
 		w.enter(0)
 		w.exit(0)
@@ -132,6 +144,9 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 			t.Errorf("%s: %v: %s", test.name, f.Outcome, f.Says)
 		}
 		if strings.HasSuffix(strings.Join(v.Silences, ""), " though a majority of servers was up") != test.told {
+			t.Errorf("%s: it is told that %q", test.name, v.Silences)
+		}
+		if whole := fmt.Sprintf("for %v ", test.silent); test.gives && !strings.Contains(v.Silences[0], whole) {
 			t.Errorf("%s: it is told that %q", test.name, v.Silences)
 		}
 	}

@@ -403,7 +403,7 @@ const (
 	toRequest                  // a client's next request is due
 	toRelease                  // a client's critical section, or a step of its work, is over
 	toGiveUp                   // a client may have waited for too long
-	toMiss                     // the program should have answered that the node is to leave
+	toMiss                     // a tick in which the program may answer that the node is to leave
 	toDepart                   // clients of a node that leaves linger no longer
 	toTimeout                  // a machine's timer runs out
 	toDeliver                  // a delayed message arrives
@@ -527,7 +527,7 @@ func (h *host) run(t *task) {
 	case toGiveUp:
 		t.client.cancel()
 	case toMiss:
-		h.err = h.bridge.child.explain(errStays)
+		h.missed()
 	case toDepart:
 		h.lingered()
 	case toTimeout:

@@ -13,11 +13,13 @@ import (
 // long after the program has given it up. Then the process ends.
 type departure struct {
 	linger time.Duration // how long clients go on inside; 0: not, or no longer
+	left   time.Duration // how much longer the program may take to answer; 0: it has answered
 	over   bool          // the program has answered, and no client lingers
 }
 
-// leaveLimit is how long a program may take to give up what it has.
-const leaveLimit = 10 * time.Second
+// leaveLimit is how long a program may take to give up what it has, while its node does not stand still. It
+// is counted in ticks.
+const leaveLimit, leaveTick = 10 * time.Second, time.Second
 
 var errStays = errors.New("it has not answered leave with leave_ok after 10s")
 
@@ -27,8 +29,8 @@ func (h *host) leave(linger time.Duration) {
 		return
 	}
 	h.now = h.clock.Now()
-	h.departs = &departure{linger: linger}
-	h.tasks.add(task{at: h.now + int64(leaveLimit+linger), what: toMiss})
+	h.departs = &departure{linger: linger, left: leaveLimit + linger}
+	h.tasks.add(task{at: h.now + int64(leaveTick), what: toMiss})
 	for _, c := range h.clients {
 		c.over, c.wants = true, false
 	}
@@ -55,8 +57,21 @@ func (h *host) depart() {
 	h.quit = h.quit || h.departs != nil && h.departs.over && !slices.ContainsFunc(h.clients, inside)
 }
 
+// missed counts a tick in which the program has not answered.
+func (h *host) missed() {
+	switch d := h.departs; {
+	case d.left == 0:
+	case d.left <= leaveTick:
+		h.err = h.bridge.child.explain(errStays)
+	default:
+		d.left -= leaveTick
+		h.tasks.add(task{at: h.now + int64(leaveTick), what: toMiss})
+	}
+}
+
 // gone has clients go on for a while, once the program has given up what it had.
 func (h *host) gone() {
+	h.departs.left = 0
 	h.pend(task{at: h.now + int64(h.departs.linger), what: toDepart})
 }
 

@@ -42,8 +42,21 @@ func TestLock(t *testing.T) {
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"waits", waits}, {"learns", learns}, {"stands still", standsStill},
 		{"comes back", comesBack}, {"terminated", terminated},
-		{"failed", failed}} {
+		{"failed", failed}, {"opens late", opensLate}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
+	}
+}
+
+// opensLate shows that the first connection may take longer than a later one.
+func opensLate(t *testing.T, r *service.Running) {
+	if err := r.Do(t.Context(), service.Order{Do: service.Stop}); err != nil {
+		t.Fatal(err)
+	}
+	resumed := make(chan error, 1)
+	time.AfterFunc(300*time.Millisecond, func() { resumed <- r.Do(t.Context(), service.Order{Do: service.Continue}) })
+	a := client(t, r, "late", "timeout=100ms")
+	if err := <-resumed; err != nil || a.config.ConnectTimeout != 100*time.Millisecond {
+		t.Errorf("a later connection may take %v; %v", a.config.ConnectTimeout, err)
 	}
 }
 

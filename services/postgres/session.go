@@ -23,16 +23,29 @@ type session struct {
 	makes  string // statements that make what the client needs; empty: it needs nothing
 	made   bool   // it was made
 	conn   *pgx.Conn
+	within time.Duration // how long it may take to make what the client needs
 }
+
+// firstLimit is the least time that the first connection may take: the faults of a run begin later.
+const firstLimit = 5 * time.Second
 
 // open connects to the server, unless the node is restarted: then the server may be out of reach for a while.
 func (c *session) open(ctx context.Context, s program.Init, v service.Values, makes string) (err error) {
 	c.values, c.makes = v, makes
-	if c.config, err = configOf(s, v); err == nil && s.Options.Incarnation == 0 {
+	if c.config, err = configOf(s, v); err != nil {
+		return err
+	}
+	timeout := v.Duration("timeout")
+	if s.Options.Incarnation == 0 {
+		c.allow(max(timeout, firstLimit))
 		err = c.reach(ctx, s)
 	}
+	c.allow(timeout)
 	return err
 }
+
+// allow sets how long it may take to connect, and to make what the client needs.
+func (c *session) allow(limit time.Duration) { c.config.ConnectTimeout, c.within = limit, limit }
 
 // reach connects for the first time. The error names the servers, on one line.
 func (c *session) reach(ctx context.Context, s program.Init) error {
@@ -72,7 +85,6 @@ func configOf(s program.Init, v service.Values) (*pgx.ConnConfig, error) {
 		return nil, err
 	}
 	config.RuntimeParams["application_name"] = s.Name // for expire
-	config.ConnectTimeout = v.Duration("timeout")
 	if v["pooler"] != off {
 		config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
@@ -120,7 +132,7 @@ func next(name string) string {
 
 // make makes what the client needs. Other clients may try at the same time; one of them succeeds.
 func (c *session) make(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, c.values.Duration("timeout"))
+	ctx, cancel := context.WithTimeout(ctx, c.within)
 	defer cancel()
 	_, err := c.conn.Exec(ctx, c.makes)
 	var said *pgconn.PgError

@@ -153,16 +153,15 @@ func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
 		return g, err
 	}
 	for {
-		if l.ended() != sessions {
-			return g, errExpired
-		}
 		since := l.fallen()
 		ahead, err := l.ahead(ctx)
-		if err != nil {
+		switch {
+		case err != nil:
 			return g, err
-		}
-		if ahead == "" {
-			return l.enter(ctx, since)
+		case l.ended() != sessions:
+			return g, errExpired
+		case ahead == "":
+			return l.enter(ctx, since, sessions)
 		}
 		if err := l.await(ctx, ahead); err != nil {
 			return g, err
@@ -266,8 +265,9 @@ func (l *lock) await(ctx context.Context, node string) error {
 	}
 }
 
-// enter checks that the ZooKeeper node of this client still exists, and returns the grant.
-func (l *lock) enter(ctx context.Context, since int) (g program.Grant, err error) {
+// enter checks that the ZooKeeper node of this client still exists and is of its session, and returns the
+// grant. The counts of falls and of ended sessions are those from before this client was first in the queue.
+func (l *lock) enter(ctx context.Context, falls, sessions int) (g program.Grant, err error) {
 	there, stat := false, (*zk.Stat)(nil)
 	err = retry(ctx, func() (err error) {
 		there, stat, err = l.conn.Exists(l.mine)
@@ -279,8 +279,10 @@ func (l *lock) enter(ctx context.Context, since int) (g program.Grant, err error
 	case !there:
 		l.mine = ""
 		return g, errExpired
+	case l.ended() != sessions:
+		return g, errExpired
 	}
-	return l.grant(uint64(stat.Czxid), since), nil
+	return l.grant(uint64(stat.Czxid), falls), nil
 }
 
 // Release implements program.Lock.

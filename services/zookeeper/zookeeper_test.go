@@ -243,7 +243,7 @@ func reconnected(t *testing.T, r *service.Running) {
 }
 
 // expiredWhileItWaits shows that a client whose session has expired does not enter by the node of that
-// session, though the node may still be there.
+// session, though the node may still be there: neither when it hears of that while it waits, nor at last.
 func expiredWhileItWaits(t *testing.T, r *service.Running) {
 	a, b := client(t, r.Addresses, "expired"), client(t, r.Addresses, "expired")
 	servicetest.Acquire(t, a, 5*time.Second)
@@ -259,6 +259,11 @@ func expiredWhileItWaits(t *testing.T, r *service.Running) {
 		t.Errorf("a client whose session has expired enters: %v", err)
 	}
 	servicetest.Acquire(t, a, 5*time.Second)
+	sessions := a.ended()
+	a.hear(a.begun.Load(), zk.Event{Type: zk.EventSession, State: zk.StateExpired})
+	if _, err := a.enter(t.Context(), a.fallen(), sessions); !errors.Is(err, errExpired) {
+		t.Errorf("a client whose session has expired as it becomes the first enters: %v", err)
+	}
 }
 
 // asksAgain shows that a client whose request failed with its session asks again in a new session, which
