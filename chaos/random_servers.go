@@ -9,6 +9,7 @@ import (
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/nodes/port"
 )
 
 // mostOfServers is how many faults a ServerPlan has at most, apart from the kill that comes with a promotion.
@@ -46,11 +47,25 @@ func ServerPlan(s *Scene, pace Pace, seed uint64) *Plan {
 	const tries = 200 // most draws make faults that the run can carry out
 	for most, n := 1+r.below(mostOfServers), 0; len(p.Faults) < most && n < tries; n++ {
 		more := r.faults(p.Faults)
-		if all := append(p.Faults[:len(p.Faults):len(p.Faults)], more...); resolves(all, s, seed) {
+		all := append(p.Faults[:len(p.Faults):len(p.Faults)], more...)
+		if resolves(all, s, seed) && s.returns(all) {
 			p.Faults = all
 		}
 	}
 	return p
+}
+
+// returns reports whether a server that has lost its data can get it from the others again, if they have what
+// it had: no other fault strikes servers, or links between them.
+func (s *Scene) returns(all []Fault) bool {
+	struck, forgets := 0, false
+	for i := range all {
+		if all[i].kind().Role == port.Server && !effect.OfClients(all[i].Effect) {
+			struck++
+		}
+		forgets = forgets || effect.Forgets(all[i].Effect)
+	}
+	return !s.Servers.Peers && !s.Servers.Promotes || !forgets || struck <= 1
 }
 
 // Over returns when the faults of a ServerPlan are over at the earliest.

@@ -190,12 +190,12 @@ func (l *ServiceLine) without(reduced *ServiceLine) *ServiceLine {
 }
 
 // documented returns a known failure of a service's own client that explains what a check of safety found in
-// a run, by the options of the run, whatever its faults: one without faults, or one that goes on when they
-// are over; nil: there is no such failure.
+// a run, or why a fence number fell, by the options of the run, whatever its faults: one without faults, or
+// one that goes on when they are over; nil: there is no such failure.
 func (h *Hunt) documented(drawn *ServiceLine, made *runs.Run, about string) *ServiceLine {
 	shows := readRun(made, drawn)
-	if h.Client != "" || shows == nil || shows.Strict != algorithm.Breaks ||
-		!made.Trials[0].Verdict.BreaksSafety(about) {
+	if h.Client != "" || shows == nil || about != huntFences &&
+		(shows.Strict != algorithm.Breaks || !made.Trials[0].Verdict.BreaksSafety(about)) {
 		return nil
 	}
 	for _, l := range ServiceLines() {
@@ -203,7 +203,8 @@ func (h *Hunt) documented(drawn *ServiceLine, made *runs.Run, about string) *Ser
 			continue
 		}
 		_, has := l.wordsOf(drawn, h.Draws(drawn.Service))
-		if has && (l.Lasts || l.shownBy(shows, drawn)) {
+		fenced, _ := outcomesOf(l.Fenced)
+		if has && (about != huntFences || fenced&algorithm.Breaks != 0) {
 			return l
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"turnstile/nodes/algorithm"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/results"
 )
 
@@ -72,13 +73,19 @@ func TestHuntsDrawRuns(t *testing.T) {
 		if len(l.Faults) == 0 {
 			t.Errorf("plan %d has no fault", number)
 		}
+		if struck, forgets := strikesServers(l); j.Servers.Count > 1 && forgets && struck > 1 {
+			t.Errorf("plan %d: %v: a server cannot get its data back", number, l.FaultTexts())
+		}
 		for _, word := range l.With {
 			words[word] = true
 		}
 		for i := range l.Faults {
 			f := &l.Faults[i]
 			kinds[effect.KindOf(f.Effect).Name()] = true
-			kinds["with amnesia"] = kinds["with amnesia"] || strings.Contains(f.String(), "with amnesia")
+			if strings.Contains(f.String(), "with amnesia") {
+				kinds["with amnesia"], kinds["with amnesia, and a cut"] = true, kinds["with amnesia, and a cut"] ||
+					strings.Contains(fmt.Sprint(l.FaultTexts()), "cut ")
+			}
 			if l.Service == "etcd-election" && i == 0 && !f.Timed() && !f.ByRun() {
 				t.Errorf("plan %d: %v waits for a change of leaders that nothing causes", number, f)
 			}
@@ -114,11 +121,23 @@ func TestHuntsDrawRuns(t *testing.T) {
 		t.Errorf("the options are %v: each but the defaults is drawn, and no client ignores a loss", words)
 	}
 	for _, kind := range []string{"kill of servers", "pause of servers", "cut of servers", "drop-answer",
-		"pause", "kill", "promote", "hold-request", "delete", "expire", "with amnesia"} {
+		"pause", "kill", "promote", "hold-request", "delete", "expire", "with amnesia",
+		"with amnesia, and a cut"} {
 		if !kinds[kind] {
 			t.Errorf("no plan has %s", kind)
 		}
 	}
+}
+
+// strikesServers returns how many faults strike servers, and whether one has a server lose its data.
+func strikesServers(l *ServiceLine) (struck int, forgets bool) {
+	for i := range l.Faults {
+		if effect.KindOf(l.Faults[i].Effect).Role == port.Server && !effect.OfClients(l.Faults[i].Effect) {
+			struck++
+		}
+		forgets = forgets || effect.Forgets(l.Faults[i].Effect)
+	}
+	return struck, forgets
 }
 
 // A hunt continues after the plans in its journal, ignores an incomplete line, and requires the same seed.
@@ -269,12 +288,32 @@ func TestKnownFailuresExplain(t *testing.T) {
 	}{
 		"its own client":              {"", "exclusion", all, true},
 		"a stall":                     {"", "progress", all, false},
+		"a fence number that fell":    {"", huntFences, all, false},
 		"another client":              {"mine", "exclusion", all, false},
 		"an option that is not drawn": {"", "exclusion", all[:1], false},
 	} {
 		h := &Hunt{Client: c.client, Draws: func(string) []service.Draw { return c.options }}
 		if l := h.documented(drawn, run, c.about); (l != nil) != c.want {
 			t.Errorf("%s: %v", name, l)
+		}
+	}
+}
+
+// Only options that break fence numbers, too, explain that one fell.
+func TestKnownFailuresExplainFences(t *testing.T) {
+	subject, err := fakeSubject(t.Context(), "etcd", nil, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &runs.Run{Job: &bench.Job{Spec: subject.Spec}, Folder: &results.Folder{Path: t.TempDir()},
+		Trials: []*runs.TrialResult{{Verdict: check.Verdict{Findings: []check.Finding{{Check: "exclusion"}}}}}}
+	h := &Hunt{Draws: func(string) []service.Draw {
+		return []service.Draw{{Name: "session", Default: "own", Fixed: true}}
+	}}
+	for word, explains := range map[string]bool{"session=shared": true, "session=own": false} {
+		drawn := &ServiceLine{Service: "etcd", With: []string{word}}
+		if l := h.documented(drawn, run, huntFences); (l != nil) != explains {
+			t.Errorf("%s: %v", word, l)
 		}
 	}
 }

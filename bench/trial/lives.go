@@ -28,6 +28,7 @@ type life struct {
 	incarnation uint32
 	down        bool     // the latest process has ended as expected
 	expected    bool     // the latest process may end without ending the trial
+	leaves      bool     // it was told to leave
 	requests    []uint64 // requests by clients of its earlier processes, by instance
 	memory      int      // how often the node was made to forget its saved state
 }
@@ -294,7 +295,7 @@ func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
 		return true, nil
 	}
 	id := n.idOf(p)
-	if id >= 0 && n.lives[id].expected && p.Fate().Well {
+	if id >= 0 && n.lives[id].leaves && p.Fate().Well {
 		return true, n.recordEnd(id, false)
 	}
 	if id < 0 || !p.Fate().Killed {
@@ -318,7 +319,7 @@ func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
 func (n *nodeSet) recordEnd(id nodes.ID, byTrial bool) error {
 	l := &n.lives[id]
 	switch fate := l.node.Fate(); {
-	case fate.Well && l.expected:
+	case fate.Well && l.leaves:
 		return errors.Join(n.broke(nodes.NoCrash), n.markCrashed(id))
 	case !fate.Killed:
 		return fmt.Errorf("%s was to be killed, and ended by itself: %s", l.node.Name(), fate.Says)
@@ -363,7 +364,7 @@ func (n *nodeSet) markCrashed(id nodes.ID) error {
 		crashed.Count, crashed.Instance = uint32(inDoubt.Units), uint16(inDoubt.Resource)
 	}
 	crashed.At = n.now()
-	l.down, l.expected = true, false
+	l.down, l.expected, l.leaves = true, false, false
 	for i, requests := range n.watch.retire(id) {
 		if i == len(l.requests) {
 			l.requests = append(l.requests, 0)

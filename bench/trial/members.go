@@ -74,7 +74,8 @@ func (c faultCluster) Promote(m port.Member) error {
 
 // Leave implements port.Cluster.
 func (c faultCluster) Leave(m port.Member, linger time.Duration) error {
-	c.nodes.lives[m.I].expected = true
+	l := &c.nodes.lives[m.I]
+	l.expected, l.leaves = true, true
 	return c.orders.give(host.Order{Do: host.Leave, Linger: linger}, m.ID())
 }
 
@@ -112,7 +113,7 @@ func (n nodeMembers) Continue(i int) error { return n.signal(i, syscall.SIGCONT)
 func (n nodeMembers) Start(i int, forget bool) error {
 	id := nodes.ID(i)
 	switch l := &n.nodes.lives[id]; {
-	case !l.down && l.expected:
+	case !l.down && l.leaves:
 		return fmt.Errorf("node %d has not left yet: %w", id, port.ErrLater)
 	case !l.down:
 		return nil

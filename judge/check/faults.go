@@ -282,9 +282,12 @@ type gaps struct {
 	// longest has the longest gap by fault, in the order of section.Fold.Faults: a client that gives up and
 	// asks again waits on. Requests has the longest in which one request waited.
 	longest, requests []gap
-	// since has when the clients asked first that have given up since they last entered.
-	since map[asker]int64
+	// gaveUp has the clients that have given up since they last entered.
+	gaveUp map[asker]tries
 }
+
+// tries are requests of a client that has given up: when it asked first and last, and when it last gave up.
+type tries struct{ first, last, gaveUp int64 }
 
 type asker struct {
 	node nodes.ID
@@ -303,36 +306,43 @@ func (g gap) empty() int64 { return g.to - max(g.from, g.left) }
 func (g *gaps) entered(s *section.Section) {
 	g.wait(s, s.Entered)
 	g.last = s.Entered
-	delete(g.since, asker{s.Node, s.Resource})
+	delete(g.gaveUp, asker{s.Node, s.Resource})
 }
 
 func (g *gaps) ended(s *section.Section) {
 	switch s.State {
 	case section.Unserved, section.Abandoned, section.GaveUp:
 		g.wait(s, min(s.Ended, g.sections.Window.To))
-		g.gaveUp(s)
+		g.giveUp(s)
 	case section.Exited, section.Revoked, section.Crashed:
 		g.left = max(g.left, s.Ended)
 	}
 }
 
-// gaveUp notes when a client that has given up asked first.
-func (g *gaps) gaveUp(s *section.Section) {
-	c := asker{s.Node, s.Resource}
-	if _, before := g.since[c]; s.State == section.GaveUp && !before {
-		if g.since == nil {
-			g.since = map[asker]int64{}
-		}
-		g.since[c] = s.Asked
+// giveUp notes that a client has given up, or that it waits no more.
+func (g *gaps) giveUp(s *section.Section) {
+	c, first := asker{s.Node, s.Resource}, g.waitsSince(s)
+	if delete(g.gaveUp, c); s.State != section.GaveUp {
+		return
 	}
+	if g.gaveUp == nil {
+		g.gaveUp = map[asker]tries{}
+	}
+	g.gaveUp[c] = tries{first, s.Asked, s.Ended}
+}
+
+// waitsSince returns since when the client of a section has waited. A client that has given up waits on if it
+// asks again within as long as it had waited.
+func (g *gaps) waitsSince(s *section.Section) int64 {
+	if x, is := g.gaveUp[asker{s.Node, s.Resource}]; is && s.Asked-x.gaveUp <= x.gaveUp-x.last {
+		return x.first
+	}
+	return s.Asked
 }
 
 // wait takes the wait of a section, up to a time.
 func (g *gaps) wait(s *section.Section, until int64) {
-	first, gaveUp := g.since[asker{s.Node, s.Resource}]
-	if !gaveUp {
-		first = s.Asked
-	}
+	first := g.waitsSince(s)
 	for i := range g.sections.Faults {
 		f := &g.sections.Faults[i]
 		g.longest, g.requests = grown(g.longest, i+1), grown(g.requests, i+1)
@@ -343,6 +353,7 @@ func (g *gaps) wait(s *section.Section, until int64) {
 				*longest = in
 			}
 		}
+		keep(&g.longest[i], s.Asked)
 		keep(&g.longest[i], first)
 		keep(&g.requests[i], s.Asked)
 	}

@@ -72,7 +72,7 @@ func servedLate(e *evidence) (f Finding) {
 	for i := range e.sections.Faults {
 		of := &e.sections.Faults[i]
 		if silent := e.overdue(of); silent > longest {
-			g := e.gaps.of(of)
+			g := e.gaps.in(e.gaps.requests, of)
 			within, _ := e.within(of, g)
 			longest, f = silent, violated("no progress: nobody entered for %v during %s, which breaks no assumption "+
 				"of the algorithm; it may take %v", time.Duration(silent).Round(time.Millisecond),

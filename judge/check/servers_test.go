@@ -78,6 +78,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		cutOff bool          // a node is cut off, and no server
 		random bool          // clients wait for random times, and promise no time to recover
 		gives  bool          // client 0 gives up half way, and asks again
+		thinks time.Duration // how long it waits before it asks again
 		broken bool
 		told   bool
 	}{
@@ -94,6 +95,8 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second,
 			random: true, told: true},
 		{name: "beyond both, and a client gives up", breaks: one, silent: 12 * time.Second, gives: true, told: true},
+		{name: "a moment, and again long after a client gave up", breaks: one, silent: 2 * time.Microsecond,
+			gives: true, thinks: 12 * time.Second},
 		{name: "far beyond both, and a client gives up", breaks: one, silent: 30 * time.Second, gives: true,
 			broken: true, told: true},
 		{name: "beyond both, as a node is cut off", silent: 12 * time.Second, cutOff: true},
@@ -114,6 +117,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 			began.Servers, began.Nodes = nil, 1
 			w.Faults[0].Cuts, w.Faults[0].Hits = true, func(id, _ nodes.ID) bool { return id == 1 }
 		}
+		from := w.now
 		w.add(nodes.None, history.FaultEvent(began))
 		if test.held > 0 {
 			w.ask(1)
@@ -128,6 +132,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		if test.gives {
 			w.now += int64(test.silent / 2)
 			w.add(0, history.Event{Kind: history.GaveUp, Entry: w.entry(0)})
+			w.now += int64(test.thinks)
 			w.ask(0)
 			w.permission(0)
 			w.now -= int64(test.silent / 2)
@@ -146,8 +151,12 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		if strings.HasSuffix(strings.Join(v.Silences, ""), " though a majority of servers was up") != test.told {
 			t.Errorf("%s: it is told that %q", test.name, v.Silences)
 		}
-		if whole := fmt.Sprintf("for %v ", test.silent); test.gives && !strings.Contains(v.Silences[0], whole) {
+		if whole := fmt.Sprintf("for %v ", test.silent); test.gives && test.told &&
+			!strings.Contains(v.Silences[0], whole) {
 			t.Errorf("%s: it is told that %q", test.name, v.Silences)
+		}
+		if test.gives && test.broken && time.Duration(f.Lasts.To-from) > test.silent/2+time.Second {
+			t.Errorf("%s: the promise is broken until %v", test.name, time.Duration(f.Lasts.To-from))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -403,7 +404,7 @@ const (
 	toRequest                  // a client's next request is due
 	toRelease                  // a client's critical section, or a step of its work, is over
 	toGiveUp                   // a client may have waited for too long
-	toMiss                     // a tick in which the program may answer that the node is to leave
+	toMiss                     // another tick is over since the node was to leave
 	toDepart                   // clients of a node that leaves linger no longer
 	toTimeout                  // a machine's timer runs out
 	toDeliver                  // a delayed message arrives
@@ -527,7 +528,10 @@ func (h *host) run(t *task) {
 	case toGiveUp:
 		t.client.cancel()
 	case toMiss:
-		h.missed()
+		if h.stays() {
+			h.err = h.bridge.child.explain(fmt.Errorf("it has not answered leave with leave_ok within %v",
+				leaveLimit+h.departs.linger))
+		}
 	case toDepart:
 		h.lingered()
 	case toTimeout:

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -20,8 +19,6 @@ type departure struct {
 // leaveLimit is how long a program may take to give up what it has, while its node does not stand still. It
 // is counted in ticks.
 const leaveLimit, leaveTick = 10 * time.Second, time.Second
-
-var errStays = errors.New("it has not answered leave with leave_ok after 10s")
 
 // leave begins the departure.
 func (h *host) leave(linger time.Duration) {
@@ -57,16 +54,17 @@ func (h *host) depart() {
 	h.quit = h.quit || h.departs != nil && h.departs.over && !slices.ContainsFunc(h.clients, inside)
 }
 
-// missed counts a tick in which the program has not answered.
-func (h *host) missed() {
-	switch d := h.departs; {
-	case d.left == 0:
-	case d.left <= leaveTick:
-		h.err = h.bridge.child.explain(errStays)
-	default:
-		d.left -= leaveTick
-		h.tasks.add(task{at: h.now + int64(leaveTick), what: toMiss})
+// stays counts a tick, and reports whether the program has had all its time to answer.
+func (h *host) stays() bool {
+	d := h.departs
+	if d.left == 0 {
+		return false
 	}
+	if d.left -= leaveTick; d.left <= 0 {
+		return true
+	}
+	h.tasks.add(task{at: h.now + int64(leaveTick), what: toMiss})
+	return false
 }
 
 // gone has clients go on for a while, once the program has given up what it had.

@@ -11,13 +11,18 @@ func TestAProgramHasTimeToLeave(t *testing.T) {
 	h := &host{tasks: newTasks(), departs: &departure{left: leaveLimit}}
 	h.now = int64(time.Minute) // it stood still
 	for range 9 {
-		h.missed()
-		if next := h.tasks.Pop(); h.err != nil || next.what != toMiss || next.at != h.now+int64(leaveTick) {
-			t.Fatalf("%+v, %v", next, h.err)
+		if h.stays() {
+			t.Fatal("its time is over")
+		}
+		if next := h.tasks.Pop(); next.what != toMiss || next.at != h.now+int64(leaveTick) {
+			t.Fatalf("%+v", next)
 		}
 	}
+	if !h.stays() {
+		t.Error("it has stayed for its time, and nobody says so")
+	}
 	h.departs.left = 0 // it has answered
-	if h.missed(); h.err != nil || h.tasks.Len() > 0 {
-		t.Errorf("%v, %d tasks", h.err, h.tasks.Len())
+	if h.stays() || h.tasks.Len() > 0 {
+		t.Errorf("it has answered, and has to; %d tasks", h.tasks.Len())
 	}
 }

@@ -101,6 +101,7 @@ func startCurator(ctx context.Context, s program.Init, name string, source []byt
 	p := &curatorProcess{in: in}
 	p.Process, err = proc.NewLauncher().Start(proc.Command{Name: "the process of Curator",
 		Program: append([]string{"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+			"-XX:-UsePerfData", "-Xlog:disable", "-Xlog:all=warning:stderr", // stdout has nothing but answers
 			"-Dorg.slf4j.simpleLogger.defaultLogLevel=error"}, args...),
 		Stdin: stdin, Stdout: stdout, Shares: true,
 		OnOutput: func(b []byte) []byte {
