@@ -28,10 +28,10 @@ import (
 
 const huntHelp = `Draw options, loads and plans for services that people use, make a run of each on real
 processes, and judge it by the promises in the documentation of the service. A finding is a promise that was
-broken although its assumptions held, a long time without an entry though most servers were up, or after data
-or messages were lost, two leaders of different terms that nothing explains, a client that died, a run without
-an end, a fence number that fell, or an error of ours. At the end findings are run again alone until one of each
-kind is confirmed, which is shrunk and printed.
+broken although its assumptions held, a long time without an entry though most servers were up, or after
+data or messages were lost, two leaders of different terms that nothing explains, a client that died, a run
+without an end, a fence number that fell, or an error of ours. At the end findings are run again alone until
+one of each kind is confirmed, which is shrunk and printed.
 
 With --client CMD, your own client takes the place of that of the one service that --only names.
 

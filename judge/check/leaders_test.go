@@ -177,8 +177,8 @@ func TestTwoLedThoughNothingExplainsIt(t *testing.T) {
 		"a pause much later":             {later: nodes.NoPause, want: 50 * time.Millisecond},
 		"a fault that breaks its safety": {breaks: nodes.NoPause},
 	} {
-		r := electionRun{text: allElect(5, 4, 1) + fmt.Sprintf("200 1 fault %d\n", x.breaks) + both + "600 1 heal\n" +
-			fmt.Sprintf("800 2 fault %d\n850 2 heal\n", x.later),
+		r := electionRun{text: allElect(5, 4, 1) + fmt.Sprintf("200 1 fault %d\n", x.breaks) + both +
+			fmt.Sprintf("600 1 heal\n800 2 fault %d\n850 2 heal\n", x.later),
 			setting: func(s *Setting) {
 				inTerms(s)
 				s.Safe, s.Faults = nodes.NoPause, []Fault{{Text: "one", Breaks: x.breaks}, {Text: "two", Breaks: x.later}}

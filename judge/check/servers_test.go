@@ -65,23 +65,73 @@ func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
 	}
 }
 
+// A silentRun is a run in which nobody enters for a time while a server is stopped.
+type silentRun struct {
+	name   string
+	breaks nodes.Assumption
+	silent time.Duration // how long client 0 waits, beside the time of twenty entries
+	held   time.Duration // for how long of it client 1 is inside
+	frozen bool          // the server stands still
+	cutOff bool          // a node is cut off, and no server
+	random bool          // clients wait for random times, and promise no time to recover
+	gives  bool          // client 0 gives up half way, and asks again
+	thinks time.Duration // how long it waits before it asks again
+	broken bool
+	told   bool
+}
+
+// judge makes the run. It returns the verdict, and when the fault began.
+func (x *silentRun) judge() (v Verdict, from int64) {
+	const most = nodes.ServersUp | nodes.ServerMajority
+	w := measuring()
+	w.CostKnown, w.Identities = false, nil
+	w.Live, w.Grace, w.Recovers = nodes.ServerMajority, 9*time.Second, 5*time.Second
+	if w.Slack = 2 * time.Second; x.random {
+		w.Timed, w.Grace = true, 0
+	}
+	w.Faults = []Fault{{Text: "cut server leader/servers", Breaks: most, Freezes: x.frozen}}
+	for range 3 {
+		w.round()
+	}
+	began := port.FaultEvent{Number: 1, Victim: nodes.None, Breaks: x.breaks, Servers: []int{0}}
+	if x.cutOff {
+		began.Servers, began.Nodes = nil, 1
+		w.Faults[0].Cuts, w.Faults[0].Hits = true, func(id, _ nodes.ID) bool { return id == 1 }
+	}
+	from = w.now
+	w.add(nodes.None, history.FaultEvent(began))
+	if x.held > 0 {
+		w.ask(1)
+		w.permission(1)
+		w.enter(1)
+	}
+	w.ask(0)
+	w.permission(0)
+	if w.now += int64(x.held); x.held > 0 {
+		w.exit(1)
+	}
+	if x.gives {
+		w.now += int64(x.silent / 2)
+		w.add(0, history.Event{Kind: history.GaveUp, Entry: w.entry(0)})
+		w.now += int64(x.thinks)
+		w.ask(0)
+		w.permission(0)
+		w.now -= int64(x.silent / 2)
+	}
+	w.now += int64(x.silent - x.held)
+	w.enter(0)
+	w.exit(0)
+	w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: 1})
+	w.round()
+	w.end()
+	return w.judge(), from
+}
+
 // If most servers are up and nobody enters for longer than the whole grace of a service, it breaks its
 // promise of progress. The verdict only mentions a shorter silence.
 func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 	const one, most = nodes.ServersUp, nodes.ServersUp | nodes.ServerMajority
-	for _, test := range []struct {
-		name   string
-		breaks nodes.Assumption
-		silent time.Duration // how long client 0 waits, beside the time of twenty entries
-		held   time.Duration // for how long of it client 1 is inside
-		frozen bool          // the server stands still
-		cutOff bool          // a node is cut off, and no server
-		random bool          // clients wait for random times, and promise no time to recover
-		gives  bool          // client 0 gives up half way, and asks again
-		thinks time.Duration // how long it waits before it asks again
-		broken bool
-		told   bool
-	}{
+	for _, test := range []silentRun{
 		{name: "a moment", breaks: one},
 		{name: "within the time of servers", breaks: one, silent: 4 * time.Second, told: true},
 		{name: "within the grace", breaks: one, silent: 8 * time.Second, told: true},
@@ -94,7 +144,8 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 			told: true},
 		{name: "beyond both, of one that waits for random times", breaks: one, silent: 12 * time.Second,
 			random: true, told: true},
-		{name: "beyond both, and a client gives up", breaks: one, silent: 12 * time.Second, gives: true, told: true},
+		{name: "beyond both, and a client gives up", breaks: one, silent: 12 * time.Second, gives: true,
+			told: true},
 		{name: "a moment, and again long after a client gave up", breaks: one, silent: 2 * time.Microsecond,
 			gives: true, thinks: 12 * time.Second},
 		{name: "far beyond both, and a client gives up", breaks: one, silent: 30 * time.Second, gives: true,
@@ -102,48 +153,7 @@ func TestNobodyEntersForLongerThanTheGrace(t *testing.T) {
 		{name: "beyond both, as a node is cut off", silent: 12 * time.Second, cutOff: true},
 		{name: "without a majority", breaks: most, silent: 12 * time.Second},
 	} {
-		w := measuring()
-		w.CostKnown, w.Identities = false, nil
-		w.Live, w.Grace, w.Recovers = nodes.ServerMajority, 9*time.Second, 5*time.Second
-		if w.Slack = 2 * time.Second; test.random {
-			w.Timed, w.Grace = true, 0
-		}
-		w.Faults = []Fault{{Text: "cut server leader/servers", Breaks: most, Freezes: test.frozen}}
-		for range 3 {
-			w.round()
-		}
-		began := port.FaultEvent{Number: 1, Victim: nodes.None, Breaks: test.breaks, Servers: []int{0}}
-		if test.cutOff {
-			began.Servers, began.Nodes = nil, 1
-			w.Faults[0].Cuts, w.Faults[0].Hits = true, func(id, _ nodes.ID) bool { return id == 1 }
-		}
-		from := w.now
-		w.add(nodes.None, history.FaultEvent(began))
-		if test.held > 0 {
-			w.ask(1)
-			w.permission(1)
-			w.enter(1)
-		}
-		w.ask(0)
-		w.permission(0)
-		if w.now += int64(test.held); test.held > 0 {
-			w.exit(1)
-		}
-		if test.gives {
-			w.now += int64(test.silent / 2)
-			w.add(0, history.Event{Kind: history.GaveUp, Entry: w.entry(0)})
-			w.now += int64(test.thinks)
-			w.ask(0)
-			w.permission(0)
-			w.now -= int64(test.silent / 2)
-		}
-		w.now += int64(test.silent - test.held)
-		w.enter(0)
-		w.exit(0)
-		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: 1})
-		w.round()
-		w.end()
-		v := w.judge()
+		v, from := test.judge()
 		f := finding(t, v, "progress")
 		if (f.Outcome == Violated) != test.broken || test.broken && v.Reason != f.Says {
 			t.Errorf("%s: %v: %s", test.name, f.Outcome, f.Says)

@@ -53,7 +53,9 @@ func opensLate(t *testing.T, r *service.Running) {
 		t.Fatal(err)
 	}
 	resumed := make(chan error, 1)
-	time.AfterFunc(300*time.Millisecond, func() { resumed <- r.Do(t.Context(), service.Order{Do: service.Continue}) })
+	time.AfterFunc(300*time.Millisecond, func() {
+		resumed <- r.Do(t.Context(), service.Order{Do: service.Continue})
+	})
 	a := client(t, r, "late", "timeout=100ms")
 	later := 100 * time.Millisecond
 	if err := <-resumed; err != nil || a.config.ConnectTimeout != later || a.within != later {
