@@ -467,8 +467,8 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 	return HuntInconclusive, worst.Check, worst.Says
 }
 
-// told is how much later than the old leader's line the line of a new leader may be read on an idle machine:
-// the longest time for which two of a service without a published time for a take-over may seem to lead.
+// told is how long two leaders may seem to overlap on an idle machine, which may read the line of the old
+// leader after that of the new one. A service that publishes a time for a take-over has that time instead.
 const told = 10 * time.Millisecond
 
 // findingOf returns the finding of a check; none: an empty finding.

@@ -116,8 +116,8 @@ func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
 	return worst, at
 }
 
-// together returns the longest time for which two led though no assumption of safety was broken then or
-// shortly before.
+// together returns how long the longest overlap of leaders lasted that no broken assumption of safety
+// explains.
 func (e *elected) together() (longest time.Duration) {
 	for i := range e.leaders.Overlaps {
 		o := &e.leaders.Overlaps[i]

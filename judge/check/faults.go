@@ -279,8 +279,8 @@ type gaps struct {
 	*model
 	last int64 // the time of the last entry
 	left int64 // the time at which a client was last known to leave
-	// longest has the longest gap by fault, in the order of section.Fold.Faults: a client that gives up and
-	// asks again waits on. Requests has the longest in which one request waited.
+	// longest has the longest gap of each fault, in the order of section.Fold.Faults. In it a client still waits
+	// if it gives up and soon asks again. requests has the longest gap in which a single request waited.
 	longest, requests []gap
 	// gaveUp has the clients that have given up since they last entered.
 	gaveUp map[asker]tries

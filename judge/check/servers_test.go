@@ -65,7 +65,7 @@ func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
 	}
 }
 
-// A silentRun is a run in which nobody enters for a time while a server is stopped.
+// In a silentRun a server is cut off, and nobody enters for a time.
 type silentRun struct {
 	name   string
 	breaks nodes.Assumption

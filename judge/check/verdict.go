@@ -77,8 +77,8 @@ type Finding struct {
 	Lasts *Lasting `json:"-" yaml:"-"`
 	// Idle means that no client entered during a fault that breaks no assumption of the algorithm. Not stored.
 	Idle bool `json:"-" yaml:"-"`
-	// Together is the longest time for which two led, each of a term of its own, though no assumption of safety
-	// was broken then or shortly before. Not stored.
+	// Together is how long the longest overlap of leaders lasted that no broken assumption of safety explains.
+	// Each leader had a term of its own. Not stored.
 	Together time.Duration `json:"-" yaml:"-"`
 	// Expected means that the run stalled, or ended without a leader that all agree on, outside the model of
 	// the algorithm.

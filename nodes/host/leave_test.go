@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The time in which a program has to answer that its node leaves is counted while the node does not stand
-// still, and no more once the program has answered.
+// A program has a limited time to answer that its node leaves. The time stops while the node stands still,
+// and ends with the answer.
 func TestAProgramHasTimeToLeave(t *testing.T) {
 	h := &host{tasks: newTasks(), departs: &departure{left: leaveLimit}}
 	h.now = int64(time.Minute) // it stood still

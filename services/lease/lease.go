@@ -65,7 +65,8 @@ var lease = service.Service{
 	},
 }
 
-// resign is as in etcd-election. Hunts draw no time below that in which all nodes have read the record.
+// resign is the option of etcd-election. Hunts draw no short time: a leader would resign before all nodes
+// have read the record.
 var resign = func(o service.Option) service.Option {
 	o.Drawn = []string{"0s", "4s"}
 	return o
